@@ -1,0 +1,59 @@
+package game
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxNameLength is the most visible characters (grapheme clusters) that a nickname, a room's name or a title may have.
+const MaxNameLength = 24
+
+// maxNameBytes bounds what stacked combining marks can make of one visible character.
+const maxNameBytes = 16 * MaxNameLength
+
+// CleanName trims a nickname or a room's name, brings it into NFC, and refuses with an *Invalid what nobody could read:
+// nothing visible, more than MaxNameLength visible characters, control characters, invalid UTF-8.
+func CleanName(field, raw string) (string, error) {
+	name, refused := cleanText(field, raw)
+	if refused != nil {
+		return "", refused
+	}
+	if !visible(name) {
+		return "", &Invalid{Code: "name_blank", Field: field, Message: field + " must have at least one visible character"}
+	}
+	return name, nil
+}
+
+// CleanTitle is CleanName for a round's title, which may be empty.
+func CleanTitle(raw string) (string, *Invalid) { return cleanText("title", raw) }
+
+func cleanText(field, raw string) (string, *Invalid) {
+	if strings.ToValidUTF8(raw, "") != raw {
+		return "", &Invalid{Code: "name_invalid", Field: field, Message: field + " is not valid UTF-8"}
+	}
+	name := strings.TrimFunc(norm.NFC.String(raw), func(r rune) bool { return unicode.IsSpace(r) })
+	if len(name) > maxNameBytes || uniseg.GraphemeClusterCount(name) > MaxNameLength {
+		return "", &Invalid{
+			Code: "name_too_long", Field: field,
+			Message: fmt.Sprintf("%s must have at most %d characters", field, MaxNameLength),
+		}
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return "", &Invalid{Code: "name_invalid", Field: field, Message: field + " must not have control characters"}
+	}
+	return name, nil
+}
+
+// looksEmpty holds letters and symbols that fonts draw as nothing though Unicode does not call them space.
+const looksEmpty = "\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180e"
+
+func visible(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Cf, r) &&
+			!strings.ContainsRune(looksEmpty, r)
+	})
+}

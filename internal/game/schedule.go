@@ -1,0 +1,72 @@
+package game
+
+import "sort"
+
+// DropKind is what falls.
+type DropKind string
+
+// The kinds of drops.
+const (
+	KindPacket DropKind = "packet"
+	KindBomb   DropKind = "bomb"
+)
+
+// Lanes is the number of places across the screen at which drops fall.
+const Lanes = 1000
+
+// Drop is something that falls on every screen.
+type Drop struct {
+	ID   DropID
+	Kind DropKind
+	// AtMS is when it begins to fall, in milliseconds after starts_at.
+	AtMS int64
+	// Lane is where it falls, from 0 at the left edge to Lanes − 1 at the right.
+	Lane int
+}
+
+// Schedule is all drops of a round in the order in which they fall. Every instance computes the same from the secret, so
+// drops need no message between instances. It is read-only after NewSchedule and safe for concurrent use.
+type Schedule struct {
+	drops []Drop
+}
+
+// NewSchedule computes the drops of a round: one in each slot of 1/DropsPerSecond, with three draws under the label
+// "drop" for its kind, its lane, and its delay within the slot.
+func NewSchedule(s Settings, secret Secret) Schedule {
+	draws := secret.Draws("drop")
+	drops := make([]Drop, s.Duration.Milliseconds()*int64(s.DropsPerSecond)/1000)
+	for i := range drops {
+		slot, next := slotStart(i, s.DropsPerSecond), slotStart(i+1, s.DropsPerSecond)
+		drops[i] = Drop{
+			ID:   DropID(i + 1), //nolint:gosec // at most MaxDuration · MaxDropsPerSecond
+			Kind: KindPacket,
+			Lane: int(draws.At(3*i+1) % Lanes),                            //nolint:gosec // below Lanes
+			AtMS: slot + int64(draws.At(3*i+2)%uint64(max(next-slot, 1))), //nolint:gosec // below a second
+		}
+		if draws.At(3*i)%100 < uint64(s.BombPercent) { //nolint:gosec // validated to be ≥ 0
+			drops[i].Kind = KindBomb
+		}
+	}
+	return Schedule{drops: drops}
+}
+
+func slotStart(i, perSecond int) int64 { return int64(i) * 1000 / int64(perSecond) }
+
+// Len is the number of drops.
+func (s Schedule) Len() int { return len(s.drops) }
+
+// Find returns the drop with this id.
+func (s Schedule) Find(id DropID) (Drop, bool) {
+	if id < 1 || int(id) > len(s.drops) {
+		return Drop{}, false
+	}
+	return s.drops[id-1], true
+}
+
+// Between returns the drops that begin to fall in (after, until], in ms after starts_at. The slice is shared: do not
+// write to it.
+func (s Schedule) Between(after, until int64) []Drop {
+	from := sort.Search(len(s.drops), func(i int) bool { return s.drops[i].AtMS > after })
+	to := sort.Search(len(s.drops), func(i int) bool { return s.drops[i].AtMS > until })
+	return s.drops[from:max(from, to)]
+}
