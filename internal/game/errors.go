@@ -11,4 +11,5 @@ var (
 	ErrGone       = errors.New("the round's keys are gone from redis")
 	ErrBusy       = errors.New("too much is waiting")
 	ErrUnknown    = errors.New("the result is not known")
+	ErrTorn       = errors.New("the round's keys do not fit together")
 )

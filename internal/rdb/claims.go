@@ -1,0 +1,133 @@
+package rdb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"redrain/internal/game"
+)
+
+// claimsChunk is the most players that one HMGET asks for, claimsPage the most outbox entries one XRANGE brings.
+const (
+	claimsChunk = 1000
+	claimsPage  = 500
+)
+
+// ClaimsOf returns the claims that each of the players has in a round, in the order in which they were made. Players without
+// any are absent.
+func (c *Client) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
+	held := make(map[string][]game.Claim)
+	for from := 0; from < len(players); from += claimsChunk {
+		chunk := players[from:min(from+claimsChunk, len(players))]
+		texts, err := c.redis.HMGet(ctx, claimsKey(round), chunk...).Result()
+		if err != nil {
+			return nil, fmt.Errorf("read claims: %w", err)
+		}
+		for i, text := range texts {
+			if text == nil {
+				continue
+			}
+			claims, err := parseHeld(chunk[i], fmt.Sprint(text))
+			if err != nil {
+				return nil, err
+			}
+			held[chunk[i]] = claims
+		}
+	}
+	return held, nil
+}
+
+// Claims returns up to limit claims of a round with a number above after, in the order of their numbers.
+func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
+	var found []game.Claim
+	for from := "-"; ; {
+		entries, err := c.redis.XRangeN(ctx, outboxKey(round), from, "+", claimsPage).Result()
+		if err != nil {
+			return nil, fmt.Errorf("read the outbox: %w", err)
+		}
+		for _, entry := range entries {
+			from = "(" + entry.ID
+			text, _ := entry.Values["claims"].(string)
+			if entry.Values["kind"] != "claims" {
+				continue
+			}
+			claims, err := parseClaims(text)
+			if err != nil {
+				return nil, err
+			}
+			for _, claim := range claims {
+				if claim.Number > after && len(found) < limit {
+					found = append(found, claim)
+				}
+			}
+		}
+		if len(entries) < claimsPage || len(found) == limit {
+			return found, nil
+		}
+	}
+}
+
+// parseClaims reads 'player drop cents number;…', the text of an outbox entry and of a published batch.
+func parseClaims(text string) ([]game.Claim, error) {
+	rows := strings.Split(text, ";")
+	claims := make([]game.Claim, len(rows))
+	for i, row := range rows {
+		fields := strings.Split(row, " ")
+		if len(fields) != 4 {
+			return nil, fmt.Errorf("claim %q: %w", row, errShape)
+		}
+		claim, err := parseClaim(fields[0], fields[1:])
+		if err != nil {
+			return nil, err
+		}
+		claims[i] = claim
+	}
+	return claims, nil
+}
+
+// parseHeld reads 'count total drop:cents:number …', the value of a player in the claims Hash.
+func parseHeld(player, text string) ([]game.Claim, error) {
+	rows := strings.Split(text, " ")
+	if len(rows) < 3 {
+		return nil, fmt.Errorf("claims %q: %w", text, errShape)
+	}
+	claims := make([]game.Claim, len(rows)-2)
+	for i, row := range rows[2:] {
+		claim, err := parseClaim(player, strings.Split(row, ":"))
+		if err != nil {
+			return nil, err
+		}
+		claims[i] = claim
+	}
+	return claims, nil
+}
+
+func parseClaim(player string, dropCentsNumber []string) (game.Claim, error) {
+	var n [3]int64
+	if len(dropCentsNumber) != len(n) {
+		return game.Claim{}, fmt.Errorf("claim %q: %w", dropCentsNumber, errShape)
+	}
+	for i, digits := range dropCentsNumber {
+		var err error
+		if n[i], err = strconv.ParseInt(digits, 10, 64); err != nil {
+			return game.Claim{}, fmt.Errorf("claim %q: %w: %w", dropCentsNumber, errShape, err)
+		}
+	}
+	return game.Claim{Player: player, Drop: game.DropID(n[0]), Cents: game.Cents(n[1]), Number: int(n[2])}, nil
+}
+
+// parseRank reads a member of the board, 'number:player', and its score, the negative total.
+func parseRank(score, member string) (game.Rank, error) {
+	total, err := strconv.ParseInt(score, 10, 64)
+	if err != nil {
+		return game.Rank{}, fmt.Errorf("board score %q: %w: %w", score, errShape, err)
+	}
+	digits, player, ok := strings.Cut(member, ":")
+	number, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return game.Rank{}, fmt.Errorf("board member %q: %w", member, errShape)
+	}
+	return game.Rank{Player: player, Cents: game.Cents(-total), Number: number}, nil
+}

@@ -1,0 +1,78 @@
+package rdb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"redrain/internal/game"
+)
+
+// MaxBatch is the most taps that one call of Grab takes.
+const MaxBatch = 256
+
+// batches numbers the calls of this process: with the instance's name it tells one reply from every other, so results can
+// never be handed to taps that they do not belong to.
+var batches atomic.Uint64
+
+// Grab runs one batch of 1 to MaxBatch taps on a round of a room. An error for which NothingDone is false means that the
+// result is unknown; the same taps may be tried again, what was won stays won. game.ErrGone: there is no such round.
+func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
+	batch := c.instance + "." + strconv.FormatUint(batches.Add(1), 36)
+	args := make([]any, 0, 2+2*len(taps))
+	args = append(args, batch, roomChannel(room))
+	for _, tap := range taps {
+		args = append(args, tap.Player, strconv.Itoa(int(tap.Drop)))
+	}
+	keys := []string{stateKey(round), claimsKey(round), boardKey(round), outboxKey(round), amountsKey(round)}
+	asked := time.Now()
+	r, err := c.call(ctx, grabScript, keys, args...)
+	if err != nil {
+		return game.Grabbed{}, err
+	}
+	if got := r.text(); got != batch {
+		return game.Grabbed{}, fmt.Errorf("grab.lua: the reply is for batch %q, not %q: %w", got, batch, errShape)
+	}
+	if len(r.items) == 1 {
+		return game.Grabbed{}, refusedWhole(r.text())
+	}
+	grabbed, err := readGrabbed(r, len(taps))
+	if err != nil {
+		return game.Grabbed{}, fmt.Errorf("grab.lua: %w", err)
+	}
+	c.took(asked, int64(grabbed.Now))
+	return grabbed, nil
+}
+
+func refusedWhole(why string) error {
+	if why == "gone" {
+		return fmt.Errorf("grab.lua: %w", game.ErrGone)
+	}
+	return fmt.Errorf("grab.lua: refused as %q: %w", why, game.ErrTorn)
+}
+
+func readGrabbed(r *reply, taps int) (game.Grabbed, error) {
+	g := game.Grabbed{Now: game.Moment(r.integer())}
+	g.Left = game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
+	letters := r.text()
+	if r.err != nil || len(letters) != taps {
+		return game.Grabbed{}, errShape
+	}
+	g.Answers = make([]game.Answer, taps)
+	for i := range letters {
+		outcome, err := game.OutcomeOfLetter(letters[i])
+		if err != nil {
+			return game.Grabbed{}, fmt.Errorf("%w: %w", errShape, err)
+		}
+		g.Answers[i].Outcome = outcome
+		if outcome == game.Won || outcome == game.Duplicate {
+			g.Answers[i].Cents, g.Answers[i].Number = game.Cents(r.integer()), int(r.integer())
+		}
+	}
+	if r.err != nil || r.more() {
+		return game.Grabbed{}, errShape
+	}
+	return g, nil
+}

@@ -1,0 +1,26 @@
+package rdb
+
+// Every key and channel is spelled here and nowhere else. All keys of a round share the hash tag {round}, those of a room
+// {room}, so that each script's keys lie in one slot of a cluster.
+
+func roundKey(round, part string) string { return "redrain:{" + round + "}:" + part }
+
+func stateKey(round string) string   { return roundKey(round, "state") }
+func claimsKey(round string) string  { return roundKey(round, "claims") }
+func boardKey(round string) string   { return roundKey(round, "board") }
+func outboxKey(round string) string  { return roundKey(round, "outbox") }
+func amountsKey(round string) string { return roundKey(round, "amounts") }
+
+// stagedKey is one opener's own List of amounts, which open.lua renames.
+func stagedKey(round, opener string) string { return roundKey(round, "staged:"+opener) }
+
+func leaseKey(room string) string   { return "redrain:{room:" + room + "}:lease" }
+func reportsKey(room string) string { return "redrain:{room:" + room + "}:reports" }
+
+// roomChannel carries what every instance that serves the room must hear.
+func roomChannel(room string) string { return channelPrefix + room }
+
+const channelPrefix = "redrain:room:"
+
+// settleGroup is the outbox's consumer group.
+const settleGroup = "settle"

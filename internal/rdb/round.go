@@ -1,0 +1,151 @@
+package rdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/game"
+)
+
+// lifetime is how long a round's keys stay after its end; only the settler shortens it.
+const lifetime = 30 * 24 * time.Hour
+
+const (
+	stageChunk    = 1000             // amounts a RPUSH
+	stageLifetime = 10 * time.Minute // of amounts that were never opened
+)
+
+// Open makes the round's keys, or finds them made: the same answer either way, and it may be repeated. amounts are those of a
+// dealt round, in the order in which they are handed out, else nil.
+func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cents) (game.Standing, error) {
+	staged := stagedKey(round.ID, uuid.NewString())
+	if err := c.stage(ctx, staged, amounts); err != nil {
+		return game.Standing{}, err
+	}
+	s := round.Settings
+	keys := []string{stateKey(round.ID), claimsKey(round.ID), outboxKey(round.ID), amountsKey(round.ID), staged}
+	asked := time.Now()
+	r, err := c.call(ctx, openScript, keys, round.ID, roomChannel(round.Room), settleGroup, lifetime.Milliseconds(),
+		s.Countdown.Milliseconds(), s.Duration.Milliseconds(), int64(s.Total), s.Packets, int64(s.Min), int64(s.Max),
+		string(s.Split), string(s.Pace), s.Cap, string(round.Secret))
+	if err != nil {
+		return game.Standing{}, err
+	}
+	c.took(asked, r.integer())
+	if len(r.items) == 1 {
+		return game.Standing{}, fmt.Errorf("open.lua: refused as %q: %w", r.text(), game.ErrTorn)
+	}
+	if r.integer(); r.err != nil {
+		return game.Standing{}, fmt.Errorf("open.lua: %w", r.err)
+	}
+	return c.Standing(ctx, round.ID)
+}
+
+// stage pushes amounts in chunks, so that a million of them never hold Redis up.
+func (c *Client) stage(ctx context.Context, staged string, amounts []game.Cents) error {
+	if len(amounts) == 0 {
+		return nil
+	}
+	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for from := 0; from < len(amounts); from += stageChunk {
+			chunk := amounts[from:min(from+stageChunk, len(amounts))]
+			values := make([]any, len(chunk))
+			for i, amount := range chunk {
+				values[i] = int64(amount)
+			}
+			pipe.RPush(ctx, staged, values...)
+		}
+		pipe.PExpire(ctx, staged, stageLifetime)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("stage amounts: %w", err)
+	}
+	return nil
+}
+
+// Close closes an open round for a reason; a closed round answers with its first reason. game.ErrNotYet for ByTime before
+// EndsAt and BySoldOut while packets are left; game.ErrWrongPhase for Cancelled at or after StartsAt; game.ErrGone when there
+// are no keys.
+func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseReason) (game.Standing, error) {
+	r, err := c.call(ctx, closeScript, []string{stateKey(round.ID), outboxKey(round.ID)}, string(reason), roomChannel(round.Room))
+	if err != nil {
+		return game.Standing{}, err
+	}
+	switch status := r.text(); status {
+	case "closed":
+		return c.Standing(ctx, round.ID)
+	case "gone":
+		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrGone)
+	case "not_yet":
+		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrNotYet)
+	case "wrong_phase":
+		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrWrongPhase)
+	default:
+		return game.Standing{}, fmt.Errorf("close.lua: status %q: %w", status, errShape)
+	}
+}
+
+// Standing is where a round stands, without its leaderboard. game.ErrGone when there is no such round.
+func (c *Client) Standing(ctx context.Context, round string) (game.Standing, error) {
+	return c.Snapshot(ctx, round, 0, 0)
+}
+
+// Snapshot is where a round stands with the best top players, and at least the latest claims (whole batches, newest first)
+// where there are as many. game.ErrGone when there is no such round.
+func (c *Client) Snapshot(ctx context.Context, round string, top, latest int) (game.Standing, error) {
+	asked := time.Now()
+	keys := []string{stateKey(round), boardKey(round), outboxKey(round)}
+	r, err := c.call(ctx, snapshotScript, keys, top, latest)
+	if err != nil {
+		return game.Standing{}, err
+	}
+	now := c.took(asked, r.integer())
+	if !r.more() && r.err == nil {
+		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", game.ErrGone)
+	}
+	s, err := readStanding(r, now)
+	if err != nil {
+		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", err)
+	}
+	s.Round = round
+	return s, nil
+}
+
+func readStanding(r *reply, now game.Moment) (game.Standing, error) {
+	phase := r.text()
+	s := game.Standing{
+		Now: now, Reason: game.CloseReason(r.text()), Frozen: r.integer() == 1,
+		StartsAt: game.Moment(r.integer()), EndsAt: game.Moment(r.integer()),
+		Left: game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())},
+	}
+	s.Phase = game.PhaseAt(now, s.StartsAt)
+	if phase == "closed" {
+		s.Phase = game.Closed
+	}
+	for r.more() {
+		score := r.text()
+		if score == "|" {
+			break
+		}
+		rank, err := parseRank(score, r.text())
+		if err != nil {
+			return game.Standing{}, err
+		}
+		s.Top = append(s.Top, rank)
+	}
+	for r.more() {
+		claims, err := parseClaims(r.text())
+		if err != nil {
+			return game.Standing{}, err
+		}
+		for i := len(claims) - 1; i >= 0; i-- {
+			s.Latest = append(s.Latest, claims[i])
+		}
+	}
+	return s, r.err
+}

@@ -1,0 +1,101 @@
+package rdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/game"
+	"redrain/lua"
+)
+
+// script is one of lua/*.lua with the names of its keys and arguments, which a test holds against the script's header.
+type script struct {
+	name string
+	keys string
+	args string
+	run  *redis.Script
+}
+
+func newScript(name, source, keys, args string) script {
+	return script{name: name, keys: keys, args: args, run: redis.NewScript(source)}
+}
+
+var (
+	openScript = newScript("open", lua.Open, "state claims outbox amounts staged",
+		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret")
+	grabScript     = newScript("grab", lua.Grab, "state claims board outbox amounts", "batch channel (player drop)...")
+	closeScript    = newScript("close", lua.Close, "state outbox", "reason channel")
+	snapshotScript = newScript("snapshot", lua.Snapshot, "state board outbox", "top latest")
+	reportScript   = newScript("report", lua.Report, "lease reports", "instance round online taps lease_ms fresh_ms lifetime_ms")
+)
+
+// errShape is a reply that is not what the script's header says.
+var errShape = errors.New("the reply has another shape")
+
+// reply reads a script's answer element by element; the first thing that does not fit stays as its error.
+type reply struct {
+	items []any
+	err   error
+}
+
+func (c *Client) call(ctx context.Context, s script, keys []string, args ...any) (*reply, error) {
+	items, err := s.run.Run(ctx, c.redis, keys, args...).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("%s.lua: %w", s.name, err)
+	}
+	return &reply{items: items}, nil
+}
+
+// more reports whether anything is left to read.
+func (r *reply) more() bool { return len(r.items) > 0 }
+
+func (r *reply) next() any {
+	if r.err != nil || len(r.items) == 0 {
+		r.err = errShape
+		return nil
+	}
+	item := r.items[0]
+	r.items = r.items[1:]
+	return item
+}
+
+func (r *reply) integer() int64 {
+	n, ok := r.next().(int64)
+	if !ok {
+		r.err = errShape
+	}
+	return n
+}
+
+func (r *reply) text() string {
+	s, ok := r.next().(string)
+	if !ok {
+		r.err = errShape
+	}
+	return s
+}
+
+// took sets the clock by a call that returned Redis' time.
+func (c *Client) took(asked time.Time, now int64) game.Moment {
+	c.clock.observe(asked, time.Now(), now)
+	return game.Moment(now)
+}
+
+// NothingDone reports whether Redis refused a script before its first write, so that its effects are known: none.
+func NothingDone(err error) bool {
+	var refused redis.Error
+	if !errors.As(err, &refused) {
+		return false
+	}
+	for _, prefix := range []string{"WRONGTYPE", "OOM", "NOAUTH", "NOPERM", "READONLY", "MISCONF", "CROSSSLOT"} {
+		if strings.HasPrefix(refused.Error(), prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,18 @@
+// Package lua holds the scripts that run inside Redis. Each begins with a header: purpose, KEYS, ARGV, REPLY.
+package lua
+
+import _ "embed" // the scripts are part of the binary
+
+// The sources of the scripts.
+var (
+	//go:embed open.lua
+	Open string
+	//go:embed grab.lua
+	Grab string
+	//go:embed close.lua
+	Close string
+	//go:embed snapshot.lua
+	Snapshot string
+	//go:embed report.lua
+	Report string
+)
