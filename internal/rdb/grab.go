@@ -17,8 +17,9 @@ const MaxBatch = 256
 // never be handed to taps that they do not belong to.
 var batches atomic.Uint64
 
-// Grab runs one batch of 1 to MaxBatch taps on a round of a room. An error for which NothingDone is false means that the
-// result is unknown; the same taps may be tried again, what was won stays won. game.ErrGone: there is no such round.
+// Grab runs one batch of 1 to MaxBatch taps on a round of a room. game.ErrRefused, game.ErrGone (there is no such round) and
+// game.ErrTorn say that nothing was done. Any other error means that the result is unknown; the same taps may be tried
+// again, what was won stays won.
 func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
 	batch := c.instance + "." + strconv.FormatUint(batches.Add(1), 36)
 	args := make([]any, 0, 2+2*len(taps))
@@ -29,6 +30,9 @@ func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) 
 	keys := []string{stateKey(round), claimsKey(round), boardKey(round), outboxKey(round), amountsKey(round)}
 	asked := time.Now()
 	r, err := c.call(ctx, grabScript, keys, args...)
+	if NothingDone(err) {
+		return game.Grabbed{}, fmt.Errorf("%w: %w", game.ErrRefused, err)
+	}
 	if err != nil {
 		return game.Grabbed{}, err
 	}
