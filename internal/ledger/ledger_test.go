@@ -1,0 +1,150 @@
+package ledger_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(childURL); url != "" {
+		os.Exit(runChild(url))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// databases make a new, empty database each and return its URL. Every test of what a ledger promises runs on all of them.
+var databases = map[string]func(testing.TB) string{
+	"sqlite": func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db") },
+}
+
+// onEach runs a test on every kind of database. Each call of open is another instance on the same one.
+func onEach(t *testing.T, test func(t *testing.T, open func(...ledger.Option) *ledger.Ledger)) {
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			url := newDatabase(t)
+			test(t, func(options ...ledger.Option) *ledger.Ledger { return openLedger(t, url, options...) })
+		})
+	}
+}
+
+func openLedger(t testing.TB, url string, options ...ledger.Option) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), url, options...)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	if err := l.Migrate(t.Context()); err != nil {
+		t.Fatalf("migrate: %v", err)
+	}
+	return l
+}
+
+// ticking is a clock that is a second later at every look.
+func ticking() func() time.Time {
+	var mu sync.Mutex
+	now := time.UnixMilli(1_800_000_000_000)
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(time.Second)
+		return now
+	}
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func newRoom(t testing.TB, l *ledger.Ledger) string {
+	t.Helper()
+	return must[game.Room](t)(l.CreateRoom(t.Context(), "年会")).Code
+}
+
+func newRound(t testing.TB, l *ledger.Ledger, room string) game.Round {
+	t.Helper()
+	return must[game.Round](t)(l.CreateRound(t.Context(), room, someSettings(), false))
+}
+
+func someSettings() game.Settings {
+	settings := game.DefaultSettings()
+	settings.Total, settings.Packets = 88_800, 100
+	return settings
+}
+
+// atOnce runs work n times at the same moment and returns when all are done.
+func atOnce(n int, work func(i int)) {
+	var ready, done sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-gate
+			work(i)
+		})
+	}
+	ready.Wait()
+	close(gate)
+	done.Wait()
+}
+
+func TestPing(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		if err := l.Ping(t.Context()); err != nil {
+			t.Errorf("an open ledger does not answer: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := l.Ping(ctx); err == nil {
+			t.Error("answers although the caller gave up")
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Ping(t.Context()); err == nil {
+			t.Error("a closed ledger answers")
+		}
+	})
+}
+
+func TestSettingIsTheFirstProposalForAllInstances(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		instances := []*ledger.Ledger{open(), open()}
+		got := make([]string, 20)
+		atOnce(len(got), func(i int) {
+			var err error
+			if got[i], err = instances[i%2].Setting(t.Context(), "session_secret", string(rune('a'+i))); err != nil {
+				t.Error(err)
+			}
+		})
+		for i := range got {
+			if got[i] == "" || got[i] != got[0] {
+				t.Fatalf("instances have different secrets: %q", got)
+			}
+		}
+		if other := must[string](t)(instances[0].Setting(t.Context(), "other", "x")); other != "x" {
+			t.Errorf("another setting is %q", other)
+		}
+	})
+}

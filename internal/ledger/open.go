@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"redrain/internal/game"
+)
+
+// Ledger is an open database. All methods are safe for concurrent use, also by several processes on one database.
+type Ledger struct {
+	database database
+	write    *bun.DB // every change goes through here, in a transaction where it has more than one statement
+	read     *bun.DB // single SELECTs outside of transactions
+	now      func() time.Time
+	newCode  func() string
+}
+
+// database is what one kind of database brings along.
+type database struct {
+	write, read *sql.DB // may be the same
+	newDialect  func() schema.Dialect
+	migrations  fs.FS // one folder of goose's files
+	goose       goose.Dialect
+	lock        func(context.Context) (unlock func() error, err error) // held by the one instance that migrates
+}
+
+// Option changes how a ledger is opened.
+type Option func(*Ledger)
+
+// WithClock sets the clock that stamps rows (when a room was made, a player joined); it is time.Now by default.
+func WithClock(now func() time.Time) Option { return func(l *Ledger) { l.now = now } }
+
+// WithCodes sets what makes the join codes of rooms; it is game.NewCode by default.
+func WithCodes(newCode func() string) Option { return func(l *Ledger) { l.newCode = newCode } }
+
+// Open opens the database at a DATABASE_URL and proves that it answers; it makes a missing SQLite file. The caller must
+// Migrate before anything else, and Close. Errors never show the URL: it may hold a password.
+func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
+	db, err := openDatabase(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{
+		database: db,
+		write:    bun.NewDB(db.write, db.newDialect()),
+		read:     bun.NewDB(db.read, db.newDialect()),
+		now:      time.Now,
+		newCode:  game.NewCode,
+	}
+	for _, option := range options {
+		option(l)
+	}
+	return l, nil
+}
+
+func openDatabase(ctx context.Context, url string) (database, error) {
+	scheme, rest, found := strings.Cut(url, ":")
+	switch {
+	case found && scheme == "sqlite":
+		return openSQLite(ctx, rest)
+	case found && (scheme == "postgres" || scheme == "postgresql" || scheme == "mysql"):
+		return database{}, fmt.Errorf("this version cannot use %s databases yet: set DATABASE_URL to sqlite:PATH", scheme)
+	}
+	return database{}, errors.New("DATABASE_URL must be sqlite:PATH")
+}
+
+// Ping asks the database for an answer.
+func (l *Ledger) Ping(ctx context.Context) error {
+	if _, err := l.read.ExecContext(ctx, "SELECT 1"); err != nil {
+		return fmt.Errorf("database does not answer: %w", err)
+	}
+	return nil
+}
+
+// Close waits for running statements and gives up all connections. Closing twice is fine.
+func (l *Ledger) Close() error {
+	return errors.Join(l.database.read.Close(), l.database.write.Close())
+}

@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/schema"
+	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+)
+
+// sqliteReaders is how many SELECTs can run beside each other and beside the writer.
+const sqliteReaders = 4
+
+// openSQLite opens the file at path with two pools. SQLite has one writer at a time: the pool for changes has one
+// connection, and a transaction on it takes the write lock when it begins, so no two of them, in this process or another,
+// can each hold what the other waits for. In WAL mode readers never wait for it.
+func openSQLite(ctx context.Context, path string) (database, error) {
+	path, err := cleanSQLitePath(path)
+	if err != nil {
+		return database{}, err
+	}
+	migrations, err := fs.Sub(migrationFiles, "migrations/sqlite")
+	if err != nil {
+		return database{}, fmt.Errorf("embedded migrations: %w", err)
+	}
+	write, err := openSQLiteWriter(ctx, path)
+	if err != nil {
+		return database{}, fmt.Errorf("open sqlite file %s: %w", path, err)
+	}
+	read, err := sql.Open("sqlite", sqliteDSN(path, url.Values{"_query_only": {"1"}}))
+	if err != nil {
+		return database{}, errors.Join(fmt.Errorf("open sqlite file %s: %w", path, err), write.Close())
+	}
+	read.SetMaxOpenConns(sqliteReaders)
+	read.SetMaxIdleConns(sqliteReaders)
+	return database{
+		write: write, read: read,
+		newDialect: func() schema.Dialect { return sqlitedialect.New() },
+		migrations: migrations, goose: goose.DialectSQLite3,
+		lock: func(ctx context.Context) (func() error, error) { return lockBeside(ctx, path) },
+	}, nil
+}
+
+func cleanSQLitePath(path string) (string, error) {
+	if rooted, ok := strings.CutPrefix(path, "///"); ok {
+		path = "/" + rooted
+	}
+	switch {
+	case path == "" || strings.HasPrefix(path, "//"):
+		return "", errors.New("DATABASE_URL must be sqlite:PATH, for example sqlite:redrain.db")
+	case strings.HasPrefix(path, ":memory:"):
+		return "", errors.New("DATABASE_URL must name a file: a database in memory would be another one for each connection")
+	}
+	return path, nil
+}
+
+// sqliteDSN is the driver's name for the file. FULL makes a commit survive a loss of power, which money needs.
+func sqliteDSN(path string, more url.Values) string {
+	params := url.Values{
+		"_busy_timeout": {"10000"}, // ms that a statement waits for another process' transaction
+		"_journal_mode": {"WAL"},
+		"_synchronous":  {"FULL"},
+		"_foreign_keys": {"1"},
+		"_dqs":          {"0"}, // a misspelt column is an error, not a text
+	}
+	for key, values := range more {
+		params[key] = values
+	}
+	return sqliteURI(path) + "?" + params.Encode()
+}
+
+// sqliteURI escapes what would end the path within a URI.
+func sqliteURI(path string) string {
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+}
+
+// openSQLiteWriter opens the pool for changes and its connection, which makes the file. The first connection of all turns
+// the file to WAL: SQLite refuses that at once, without waiting, while another does the same, hence the lock.
+func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
+	write, err := sql.Open("sqlite", sqliteDSN(path, url.Values{"_txlock": {"immediate"}}))
+	if err != nil {
+		return nil, err
+	}
+	write.SetMaxOpenConns(1)
+	write.SetMaxIdleConns(1)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, write.Close())
+		}
+	}()
+	unlock, err := lockBeside(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return write, errors.Join(write.PingContext(ctx), unlock())
+}
