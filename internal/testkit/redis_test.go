@@ -129,7 +129,7 @@ func TestRedisDiesWithAKilledTestBinary(t *testing.T) {
 	}
 	Redis(t) // skips where there is none
 	holder := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	holder.Env = append(os.Environ(), holdVariable+"=1")
+	holder.Env = append(os.Environ(), holdVariable+"=1", "TMPDIR="+t.TempDir())
 	out, err := holder.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
