@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// refusal is what a client hears instead of an answer.
+type refusal struct {
+	status  int
+	code    string
+	field   string
+	message string
+}
+
+func (r *refusal) Error() string { return r.message }
+
+// The refusals that this package makes by itself.
+var (
+	errUnauthorized   = &refusal{http.StatusUnauthorized, "unauthorized", "", "this needs a session: log in or join first"}
+	errWrongPassword  = &refusal{http.StatusUnauthorized, "wrong_password", "password", "this is not the password"}
+	errOriginRefused  = &refusal{http.StatusForbidden, "origin_refused", "", "requests from this origin are not allowed"}
+	errPageNotFound   = &refusal{http.StatusNotFound, "not_found", "", "there is nothing at this address"}
+	errRoomNotFound   = &refusal{http.StatusNotFound, "room_not_found", "", "there is no such room"}
+	errRoundNotFound  = &refusal{http.StatusNotFound, "round_not_found", "", "there is no such round"}
+	errMethod         = &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "", "this address does not take this method"}
+	errRoomBusy       = &refusal{http.StatusConflict, "room_busy", "", "another round of the room is active"}
+	errWrongPhase     = &refusal{http.StatusConflict, "wrong_phase", "", "the round's phase does not allow this"}
+	errTooLarge       = &refusal{http.StatusRequestEntityTooLarge, "too_large", "", "the request is too large"}
+	errNotJSON        = &refusal{http.StatusUnsupportedMediaType, "not_json", "", "the Content-Type must be application/json"}
+	errTooManyRequest = &refusal{http.StatusTooManyRequests, "too_many_requests", "", "too many requests, try again later"}
+	errFault          = &refusal{http.StatusInternalServerError, "fault", "", "the server could not do this"}
+	errBusy           = &refusal{http.StatusServiceUnavailable, "busy", "", "the server could not do this in time, try again"}
+)
+
+func badRequest(field, message string) *refusal {
+	return &refusal{http.StatusBadRequest, "bad_request", field, message}
+}
+
+func notReady(reason string) *refusal {
+	return &refusal{http.StatusServiceUnavailable, "not_ready", "", reason}
+}
+
+// sentinels maps what other packages return.
+var sentinels = []struct {
+	err     error
+	refusal *refusal
+}{
+	{game.ErrNotFound, errPageNotFound},
+	{game.ErrRoomBusy, errRoomBusy},
+	{game.ErrWrongPhase, errWrongPhase},
+	{game.ErrNotYet, errWrongPhase},
+	{game.ErrBusy, errBusy},
+	{game.ErrUnknown, errBusy},
+	{ErrUnauthorized, errUnauthorized},
+	{context.DeadlineExceeded, errBusy},
+	{context.Canceled, errBusy}, // the client is gone and reads no answer
+}
+
+// refusalOf is the one place where errors become HTTP statuses and codes.
+func refusalOf(err error) *refusal {
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return refused
+	}
+	if invalid, ok := errors.AsType[*game.Invalid](err); ok {
+		return &refusal{http.StatusUnprocessableEntity, invalid.Code, invalid.Field, invalid.Message}
+	}
+	if bad, ok := errors.AsType[*wire.BadFrame](err); ok {
+		status := http.StatusBadRequest
+		if bad.Code == wire.CodeTooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+		return &refusal{status, bad.Code, bad.Field, bad.Message}
+	}
+	for _, known := range sentinels {
+		if errors.Is(err, known.err) {
+			return known.refusal
+		}
+	}
+	if fromEcho, ok := errors.AsType[*echo.HTTPError](err); ok {
+		return refusalOfStatus(fromEcho.Code)
+	}
+	return errFault
+}
+
+// refusalOfStatus puts what Echo itself refuses into this API's form.
+func refusalOfStatus(status int) *refusal {
+	for _, known := range []*refusal{errPageNotFound, errMethod, errTooLarge, errNotJSON, errTooManyRequest, errUnauthorized} {
+		if known.status == status {
+			return known
+		}
+	}
+	if status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+		return &refusal{status, "bad_request", "", "the request is not understood"}
+	}
+	return errFault
+}
+
+// orMissing names what is not there.
+func orMissing(err error, missing *refusal) error {
+	if errors.Is(err, game.ErrNotFound) {
+		return missing
+	}
+	return err
+}
+
+type errorAnswer struct {
+	Error errorDetail `json:"error"`
+}
+
+type errorDetail struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+// refuse is Echo's error handler: it answers once, in one form, and logs what is the server's fault.
+func (s *Server) refuse(err error, c echo.Context) {
+	refused := refusalOf(err)
+	if refused.status == http.StatusInternalServerError {
+		s.Logger.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	}
+	if c.Response().Committed {
+		return
+	}
+	if refused == errPageNotFound && wantsPage(c.Request()) {
+		err = c.HTML(refused.status, notFoundPage)
+	} else {
+		err = answer(c, refused.status, errorAnswer{errorDetail{refused.code, refused.message, refused.field}})
+	}
+	if err != nil {
+		s.Logger.Debug("refusal not delivered", "error", err)
+	}
+}
+
+// wantsPage tells people who mistyped an address from programs.
+func wantsPage(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	return r.URL.Path != "/api" && !strings.HasPrefix(r.URL.Path, "/api/")
+}
+
+const notFoundPage = `<!doctype html>
+<html lang="zh-CN">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>404 · redrain</title>
+<link rel="stylesheet" href="/assets/shared/base.css">
+<h1>404</h1>
+<p>这里什么都没有。There is nothing at this address.</p>
+<p><a href="/">回到首页 · Back to the start</a></p>
+</html>
+`
+
+// answer writes JSON.
+func answer(c echo.Context, status int, body any) error {
+	text, err := wire.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.Blob(status, echo.MIMEApplicationJSON, text)
+}

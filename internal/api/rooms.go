@@ -1,0 +1,150 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+type nameBody struct {
+	Name *string `json:"name"`
+}
+
+type nicknameBody struct {
+	Nickname *string `json:"nickname"`
+}
+
+type roomAnswer struct {
+	Room wire.Room `json:"room"`
+}
+
+type roomsAnswer struct {
+	Rooms []wire.Room `json:"rooms"`
+}
+
+type roomAndRoundAnswer struct {
+	Room  wire.Room   `json:"room"`
+	Round *wire.Round `json:"round"`
+}
+
+type player struct {
+	ID       string `json:"id"`
+	Nickname string `json:"nickname"`
+}
+
+type playerAnswer struct {
+	Player player `json:"player"`
+}
+
+type joinedAnswer struct {
+	Player player `json:"player"`
+	Token  string `json:"token"`
+}
+
+// roomOf reads the room that the address names; a code may be typed in lower case.
+func (s *Server) roomOf(c echo.Context) (game.Room, error) {
+	code, ok := game.CleanCode(c.Param("code"))
+	if !ok {
+		return game.Room{}, errRoomNotFound
+	}
+	room, err := s.Rooms.Room(c.Request().Context(), code)
+	return room, orMissing(err, errRoomNotFound)
+}
+
+func (s *Server) createRoom(c echo.Context) error {
+	var body nameBody
+	if err := readBody(c, &body); err != nil {
+		return err
+	}
+	name, err := game.CleanName("name", *body.Name)
+	if err != nil {
+		return err
+	}
+	room, err := s.Rooms.CreateRoom(c.Request().Context(), name)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusCreated, roomAnswer{wire.RoomOf(room)})
+}
+
+func (s *Server) listRooms(c echo.Context) error {
+	rooms, err := s.Rooms.Rooms(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	list := make([]wire.Room, len(rooms))
+	for i, room := range rooms {
+		list[i] = wire.RoomOf(room)
+	}
+	return answer(c, http.StatusOK, roomsAnswer{list})
+}
+
+func (s *Server) showRoom(c echo.Context) error {
+	room, err := s.roomOf(c)
+	if err != nil {
+		return err
+	}
+	shown := roomAndRoundAnswer{Room: wire.RoomOf(room)}
+	round, err := s.Rounds.LastRound(c.Request().Context(), room.Code)
+	switch {
+	case err == nil:
+		public := wire.RoundOf(round)
+		shown.Round = &public
+	case !errors.Is(err, game.ErrNotFound):
+		return err
+	}
+	return answer(c, http.StatusOK, shown)
+}
+
+// join makes a new player. The limit is loose: a whole company may come from one address within a minute.
+func (s *Server) join(c echo.Context) error {
+	if !s.joins.allow(c.RealIP()) {
+		return errTooManyRequest
+	}
+	room, err := s.roomOf(c)
+	if err != nil {
+		return err
+	}
+	var body nicknameBody
+	if err := readBody(c, &body); err != nil {
+		return err
+	}
+	nickname, err := game.CleanName("nickname", *body.Nickname)
+	if err != nil {
+		return err
+	}
+	joined, err := s.Rooms.AddPlayer(c.Request().Context(), room.Code, nickname)
+	if err != nil {
+		return orMissing(err, errRoomNotFound)
+	}
+	token, err := s.Sessions.NewPlayer(room.Code, joined.ID)
+	if err != nil {
+		return err
+	}
+	s.setCookie(c, PlayerCookie(room.Code), token, playerSession)
+	return answer(c, http.StatusCreated, joinedAnswer{player{joined.ID, joined.Nickname}, token})
+}
+
+// showMe tells a player who they are. A session of somebody whom the books do not know is none.
+func (s *Server) showMe(c echo.Context) error {
+	room, err := s.roomOf(c)
+	if err != nil {
+		return err
+	}
+	id, err := s.playerOf(c, room.Code)
+	if err != nil {
+		return err
+	}
+	me, err := s.Rooms.Player(c.Request().Context(), id)
+	if err == nil && me.Room != room.Code {
+		err = errUnauthorized
+	}
+	if err != nil {
+		return orMissing(err, errUnauthorized)
+	}
+	return answer(c, http.StatusOK, playerAnswer{player{me.ID, me.Nickname}})
+}

@@ -1,0 +1,150 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Options are what the HTTP side is made of. All are needed but PublicURL, Origins.Allowed, Proxies and Checks.
+type Options struct {
+	Rooms    Rooms
+	Rounds   Rounds
+	Claims   Claims
+	Tallies  Tallies
+	Sessions *Sessions
+	// Gate takes /ws, with nothing in between.
+	Gate http.Handler
+	// Pages are the files of package web.
+	Pages fs.FS
+	// Password is the hosts' password.
+	Password string
+	// PublicURL is how the world reaches this site: a scheme and a host. Empty: as each request did.
+	PublicURL string
+	Origins   Origins
+	Proxies   Proxies
+	// Checks are asked in order for /readyz.
+	Checks []Check
+	// Metrics gets this package's metrics and is what /metrics shows.
+	Metrics *prometheus.Registry
+	Logger  *slog.Logger
+	Now     func() time.Time
+}
+
+// Limits of attempts by one client, in attempts a second and at once. A password may be mistyped a few times; then it is
+// one guess in five seconds. Joining is loose, since a whole company sits behind one address and joins in the minute in
+// which the QR code is shown: 30 a second and 300 at once seat 2,000 people in a minute, and still keep one client from
+// filling the books with players.
+const (
+	passwordRate, passwordBurst = 0.2, 5
+	joinRate, joinBurst         = 30, 300
+)
+
+// Server answers HTTP requests. It is safe for concurrent use.
+type Server struct {
+	Options
+
+	echo      *echo.Echo
+	assets    map[string]*asset
+	passwords *limiter
+	joins     *limiter
+}
+
+// New puts the HTTP side together. It fails if the pages are not complete, the password is empty or PublicURL is no URL.
+func New(options Options) (*Server, error) {
+	public, err := cleanURL(options.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	if options.Password == "" {
+		return nil, errors.New("the hosts' password is empty")
+	}
+	assets, err := loadAssets(options.Pages)
+	if err != nil {
+		return nil, err
+	}
+	options.PublicURL, options.Origins.Public = public, public
+	s := &Server{
+		Options: options, echo: echo.New(), assets: assets,
+		passwords: newLimiter(passwordRate, passwordBurst, options.Now),
+		joins:     newLimiter(joinRate, joinBurst, options.Now),
+	}
+	s.echo.HTTPErrorHandler = s.refuse
+	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())
+	if err := s.useMiddleware(); err != nil {
+		return nil, err
+	}
+	s.routePages()
+	s.routeAPI()
+	return s, nil
+}
+
+func cleanURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	text = strings.TrimRight(text, "/")
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !plainHost.MatchString(u.Host) || u.Scheme+"://"+u.Host != text {
+		return "", fmt.Errorf("public URL %q must be like https://rain.example.org", text)
+	}
+	return text, nil
+}
+
+// ServeHTTP hands sockets to the gate as they came and everything else to Echo. Echo's writer, or a middleware of its own
+// like Gzip or Timeout, would break the upgrade.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/ws" {
+		s.Gate.ServeHTTP(w, r)
+		return
+	}
+	s.echo.ServeHTTP(w, r)
+}
+
+func (s *Server) routePages() {
+	get := func(path string, handler echo.HandlerFunc) {
+		s.echo.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
+	}
+	get("/", s.page(pageJoin))
+	get("/r/:code", s.page(pagePlayer))
+	get("/host", s.page(pageHost))
+	get("/screen/:code", s.page(pageScreen))
+	get("/assets/*", s.serveAsset)
+	get("/healthz", s.healthy)
+	get("/readyz", s.ready)
+	get("/metrics", echo.WrapHandler(promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{DisableCompression: true})))
+}
+
+// answerWithin bounds an API request: a database that hangs must not pile up requests.
+const answerWithin = 10 * time.Second
+
+func (s *Server) routeAPI() {
+	api := s.echo.Group("/api", s.refuseForeignOrigins, neverCache, middleware.ContextTimeout(answerWithin))
+	api.POST("/host/session", s.logIn)
+	api.DELETE("/host/session", s.logOut, s.hostOnly)
+	api.POST("/rooms", s.createRoom, s.hostOnly)
+	api.GET("/rooms", s.listRooms, s.hostOnly)
+	api.GET("/rooms/:code", s.showRoom)
+	api.GET("/rooms/:code/qr.svg", s.showQR)
+	api.POST("/rooms/:code/players", s.join)
+	api.GET("/rooms/:code/players/me", s.showMe)
+	api.POST("/rooms/:code/rounds", s.createRound, s.hostOnly)
+	api.GET("/rooms/:code/rounds", s.listRounds, s.hostOnly)
+	api.POST("/rounds/preview", s.previewRound, s.hostOnly)
+	api.POST("/rounds/:id/start", step(s.Rounds.Start), s.hostOnly)
+	api.POST("/rounds/:id/stop", step(s.Rounds.Stop), s.hostOnly)
+	api.POST("/rounds/:id/cancel", step(s.Rounds.Cancel), s.hostOnly)
+	api.GET("/rounds/:id", s.showRound)
+	api.GET("/rounds/:id/claims", s.listClaims, s.hostOnly)
+	api.GET("/rounds/:id/claims/me", s.showMyClaims)
+}
