@@ -1,7 +1,7 @@
 -- report: an instance says how many players it has in a room and how many taps it counted in the round, takes or keeps the
 -- room's lease if it can, and learns the sums over all instances. The holder of the lease publishes the tally.
 --
--- An epoch is the moment at which a lease began, so it grows even over a Redis that lost its keys.
+-- An epoch is the moment at which a lease began, or one more than the last, so it grows even over a Redis that lost its keys.
 --
 -- KEYS:  lease reports
 -- ARGV:  instance round online taps lease_ms fresh_ms lifetime_ms
@@ -15,7 +15,9 @@ local lease_ms, fresh_ms, lifetime_ms = tonumber(ARGV[5]), tonumber(ARGV[6]), to
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local held = redis.call('HMGET', lease, 'holder', 'epoch', 'until') -- fails before the first write if it is of another type
 
+if lease_ms == 0 then online = 0 end -- who leaves has no players, but the taps were tapped
 redis.call('HSET', reports, instance, now .. ' ' .. online .. ' ' .. taps .. ' ' .. round)
 redis.call('PEXPIRE', reports, lifetime_ms)
 local all = redis.call('HGETALL', reports)
@@ -29,12 +31,10 @@ for i = 1, #all, 2 do
 end
 if #old > 0 then redis.call('HDEL', reports, unpack(old)) end
 
-local held = redis.call('HMGET', lease, 'holder', 'epoch', 'until')
 local epoch = 0
 if held[1] == instance then epoch = tonumber(held[2]) end
 if lease_ms == 0 then
-  if epoch > 0 then redis.call('DEL', lease) end
-  redis.call('HDEL', reports, instance)
+  if epoch > 0 then redis.call('HSET', lease, 'holder', '', 'until', 0) end -- the epoch stays, the next must be higher
   return {now, 0, online_sum, taps_sum}
 end
 if epoch == 0 and (not held[1] or now >= tonumber(held[3])) then

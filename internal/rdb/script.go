@@ -46,7 +46,7 @@ type reply struct {
 func (c *Client) call(ctx context.Context, s script, keys []string, args ...any) (*reply, error) {
 	items, err := s.run.Run(ctx, c.redis, keys, args...).Slice()
 	if err != nil {
-		return nil, fmt.Errorf("%s.lua: %w", s.name, err)
+		return nil, fmt.Errorf("%s.lua: %w", s.name, unwrapEmbedded(err))
 	}
 	return &reply{items: items}, nil
 }

@@ -1,0 +1,103 @@
+package rdb
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var allScripts = []script{openScript, grabScript, closeScript, snapshotScript, reportScript}
+
+// header is what the comment at the top of a script says.
+type header struct{ purpose, keys, args, reply string }
+
+func readHeader(source string) header {
+	var h header
+	field := &h.purpose
+	for line := range strings.Lines(source) {
+		text, comment := strings.CutPrefix(strings.TrimRight(line, "\n"), "--")
+		if !comment {
+			break
+		}
+		for name, start := range map[string]*string{"KEYS:": &h.keys, "ARGV:": &h.args, "REPLY:": &h.reply} {
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(text), name); ok {
+				field, text = start, rest
+			}
+		}
+		*field = strings.TrimSpace(*field + " " + strings.TrimSpace(text))
+	}
+	return h
+}
+
+func TestHeadersOfScriptsAreWhatGoCallsThemWith(t *testing.T) {
+	for _, s := range allScripts {
+		t.Run(s.name, func(t *testing.T) {
+			h := readHeader(sources[s.run.Hash()])
+			if !strings.HasPrefix(h.purpose, s.name+": ") {
+				t.Errorf("the purpose %q does not begin with the script's name", h.purpose)
+			}
+			if h.keys != s.keys {
+				t.Errorf("KEYS are %q in the header and %q in Go", h.keys, s.keys)
+			}
+			if args := strings.Split(h.args, "  ")[0]; !strings.HasPrefix(args, s.args) {
+				t.Errorf("ARGV are %q in the header and %q in Go", h.args, s.args)
+			}
+			if h.reply == "" {
+				t.Error("the header does not say what the REPLY is")
+			}
+		})
+	}
+}
+
+var (
+	assignment = regexp.MustCompile(`local ([\w, ]+) =\s+((?:(?:tonumber\()?(?:KEYS|ARGV)\[\d+\]\)?,?\s*)+)`)
+	input      = regexp.MustCompile(`(KEYS|ARGV)\[(\d+)\]`)
+)
+
+// inputNames are the locals that a script gives its inputs, as 'KEYS[1]' → 'state'.
+func inputNames(source string) map[string]string {
+	names := make(map[string]string)
+	for _, match := range assignment.FindAllStringSubmatch(source, -1) {
+		locals := strings.Split(match[1], ", ")
+		for i, used := range input.FindAllString(match[2], -1) {
+			names[used] = locals[i]
+		}
+	}
+	return names
+}
+
+func TestScriptsUseEachInputUnderItsNameInTheHeader(t *testing.T) {
+	for _, s := range allScripts {
+		t.Run(s.name, func(t *testing.T) {
+			source := sources[s.run.Hash()]
+			want := make(map[string]string)
+			for i, name := range strings.Fields(s.keys) {
+				want[fmt.Sprintf("KEYS[%d]", i+1)] = name
+			}
+			for i, name := range strings.Fields(strings.Split(s.args, " (")[0]) {
+				want[fmt.Sprintf("ARGV[%d]", i+1)] = name
+			}
+			if got := inputNames(source); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("the script names its inputs\n%v\nwant\n%v", got, want)
+			}
+			for _, used := range input.FindAllStringSubmatch(source, -1) {
+				if n, _ := strconv.Atoi(used[2]); want[used[0]] == "" || n == 0 {
+					t.Errorf("%s is used and not in the header", used[0])
+				}
+			}
+		})
+	}
+}
+
+// Floats would come back cut to integers, nils cut the reply, cjson loses digits, error() ends a script half done.
+func TestScriptsDoWithoutWhatLosesMoney(t *testing.T) {
+	for _, s := range allScripts {
+		for _, never := range []string{"math.random", "cjson", "error(", "error_reply", "KEYS[i", "redis.setresp"} {
+			if strings.Contains(sources[s.run.Hash()], never) {
+				t.Errorf("%s.lua has %s", s.name, never)
+			}
+		}
+	}
+}

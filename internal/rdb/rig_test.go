@@ -1,0 +1,276 @@
+package rdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"redrain/internal/game"
+	"redrain/lua"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a client of one server for one test. While now is set, it is what the scripts hear when they ask Redis for the time,
+// so a test moves Redis' clock to the millisecond. Every call is held against the names that the script declares.
+type rig struct {
+	*Client
+	t   testing.TB
+	now atomic.Int64 // ms; 0: the server's own time
+}
+
+func newRig(t testing.TB, url string) *rig {
+	t.Helper()
+	client, err := Dial(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect() })
+	r := &rig{Client: client, t: t}
+	client.redis.AddHook(clockHook{r})
+	return r
+}
+
+// clockHook puts a redis table of its own in front of each script.
+type clockHook struct{ rig *rig }
+
+// timeTable answers TIME with a constant and passes on everything else. The microseconds make a script that rounds wrong.
+const timeTable = `local redis = {sha1hex = redis.sha1hex, pcall = redis.pcall, call = function(command, ...)
+  if command == 'TIME' then return {'%d', '%06d'} end
+  return redis.call(command, ...)
+end}
+`
+
+var sources = map[string]string{ // by the hash that EVALSHA names
+	openScript.run.Hash():     lua.Open,
+	grabScript.run.Hash():     lua.Grab,
+	closeScript.run.Hash():    lua.Close,
+	snapshotScript.run.Hash(): lua.Snapshot,
+	reportScript.run.Hash():   lua.Report,
+}
+
+func (h clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h clockHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (h clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "evalsha" {
+			args := cmd.Args()
+			h.check(args)
+			if now := h.rig.now.Load(); now != 0 {
+				source := sources[args[1].(string)]
+				args[0], args[1] = "eval", fmt.Sprintf(timeTable, now/1000, now%1000*1000+999)+source
+			}
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (h clockHook) check(args []any) {
+	for _, s := range []script{openScript, grabScript, closeScript, snapshotScript, reportScript} {
+		if s.run.Hash() != args[1] {
+			continue
+		}
+		keys, names := len(strings.Fields(s.keys)), len(strings.Fields(s.args))
+		given := len(args) - 3 - keys
+		if s.name == "grab" {
+			names = given - given%2 // a batch, a channel, and pairs
+		}
+		if args[2] != keys || given != names {
+			h.rig.t.Errorf("%s.lua got %v keys and %d arguments: %v", s.name, args[2], given, args[2:])
+		}
+	}
+}
+
+// fixedSecret is a secret that is the same in every run.
+func fixedSecret(n int) game.Secret {
+	sum := sha256.Sum256([]byte(strconv.Itoa(n)))
+	return game.Secret(hex.EncodeToString(sum[:]))
+}
+
+// newRound is a round of 20 packets of 100.00 in all, which starts at once and lasts 30 s, unless edit says otherwise.
+func newRound(t testing.TB, edit func(*game.Settings)) game.Round {
+	t.Helper()
+	s := game.DefaultSettings()
+	s.Total, s.Packets, s.Pace, s.Countdown = 10_000, 20, game.PaceBurst, 0
+	if edit != nil {
+		edit(&s)
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return game.Round{ID: uuid.NewString(), Room: "R" + uuid.NewString()[:5], Settings: s, Secret: fixedSecret(1)}
+}
+
+func dealtEqual(s *game.Settings) { s.Split, s.Deal = game.SplitDealt, game.DealEqual }
+
+// amountsOf are the amounts to open a round with.
+func amountsOf(round game.Round) []game.Cents {
+	if round.Settings.Split == game.SplitDealt {
+		return game.DealtAmounts(round.Settings, round.Secret)
+	}
+	return nil
+}
+
+// open opens the round and stops Redis' clock at its start.
+func (r *rig) open(round game.Round) game.Standing {
+	r.t.Helper()
+	standing, err := r.Open(r.t.Context(), round, amountsOf(round))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.now.Store(int64(standing.StartsAt))
+	return standing
+}
+
+// started opens a new round with edited settings.
+func (r *rig) started(edit func(*game.Settings)) game.Round {
+	r.t.Helper()
+	round := newRound(r.t, edit)
+	r.open(round)
+	return round
+}
+
+// taps reads 'ann1 bob2': players' names, each with the number of a drop at its end.
+func taps(text string) []game.Tap {
+	var all []game.Tap
+	for word := range strings.FieldsSeq(text) {
+		at := len(strings.TrimRight(word, "0123456789"))
+		drop, err := strconv.Atoi(word[at:])
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, game.Tap{Player: word[:at], Drop: game.DropID(drop)})
+	}
+	return all
+}
+
+// crowd is one tap each of n players, who are called prefix0, prefix1, ….
+func crowd(prefix string, n int, drop game.DropID) []game.Tap {
+	all := make([]game.Tap, n)
+	for i := range all {
+		all[i] = game.Tap{Player: prefix + strconv.Itoa(i), Drop: drop}
+	}
+	return all
+}
+
+func (r *rig) grab(round game.Round, batch []game.Tap) game.Grabbed {
+	r.t.Helper()
+	grabbed, err := r.Grab(r.t.Context(), round.Room, round.ID, batch)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return grabbed
+}
+
+// expect grabs and compares the outcomes, which it returns with their cents.
+func (r *rig) expect(round game.Round, batch string, outcomes ...game.Outcome) game.Grabbed {
+	r.t.Helper()
+	grabbed := r.grab(round, taps(batch))
+	for i, answer := range grabbed.Answers {
+		if i >= len(outcomes) || answer.Outcome != outcomes[i] {
+			r.t.Fatalf("taps %q came to %v, want %v", batch, grabbed.Answers, outcomes)
+		}
+	}
+	return grabbed
+}
+
+func (r *rig) close(round game.Round, reason game.CloseReason) game.Standing {
+	r.t.Helper()
+	standing, err := r.Close(r.t.Context(), round, reason)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return standing
+}
+
+// at moves Redis' clock to ms after the start of a round.
+func (r *rig) at(round game.Round, ms int64) {
+	r.t.Helper()
+	standing, err := r.Standing(r.t.Context(), round.ID)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.now.Store(int64(standing.StartsAt) + ms)
+}
+
+// freeze sets the flag as an operator's intervention will.
+func (r *rig) freeze(round game.Round) {
+	r.t.Helper()
+	if err := r.redis.HSet(r.t.Context(), stateKey(round.ID), "frozen", "1").Err(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// contents is everything that the server holds, as text by key, to compare before and after.
+func (r *rig) contents() map[string]string {
+	r.t.Helper()
+	all := make(map[string]string)
+	for _, key := range r.allKeys() {
+		all[key] = fmt.Sprint(r.contentOf(key))
+	}
+	return all
+}
+
+func (r *rig) allKeys() []string {
+	r.t.Helper()
+	keys, err := r.redis.Keys(r.t.Context(), "*").Result()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return keys
+}
+
+func (r *rig) contentOf(key string) (content any, err error) {
+	ctx := r.t.Context()
+	kind, err := r.redis.Type(ctx, key).Result()
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "hash":
+		return r.redis.HGetAll(ctx, key).Result() // fmt prints maps in the order of their keys
+	case "list":
+		return r.redis.LRange(ctx, key, 0, -1).Result()
+	case "zset":
+		return r.redis.ZRangeWithScores(ctx, key, 0, -1).Result()
+	case "stream":
+		return r.redis.XRange(ctx, key, "-", "+").Result()
+	default:
+		return r.redis.Get(ctx, key).Result()
+	}
+}
+
+// unsettled reads the outbox as the settler's group would: every entry that nobody was given yet, as field and value.
+func (r *rig) unsettled(round game.Round) []map[string]any {
+	r.t.Helper()
+	streams, err := r.redis.XReadGroup(r.t.Context(), &redis.XReadGroupArgs{
+		Group: settleGroup, Consumer: "test", Streams: []string{outboxKey(round.ID), ">"}, Count: 1000, Block: -1,
+	}).Result()
+	if err != nil && err != redis.Nil { //nolint:errorlint // go-redis returns it bare
+		r.t.Fatal(err)
+	}
+	var entries []map[string]any
+	for _, stream := range streams {
+		for _, entry := range stream.Messages {
+			entries = append(entries, entry.Values)
+		}
+	}
+	return entries
+}
+
+// soon bounds what a test waits for.
+const soon = 10 * time.Second
