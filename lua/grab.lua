@@ -155,9 +155,9 @@ end
 redis.call('HSET', state, 'left', left, 'rest', rest)
 redis.call('HSET', claims, unpack(rows))
 if dealt then redis.call('LPOP', amounts, #wins) end
-if #fallen > 0 then redis.call('ZREM', board, unpack(fallen)) end
 if #risen > 0 then
-  redis.call('ZADD', board, unpack(risen))
+  redis.call('ZADD', board, unpack(risen)) -- before ZREM, which would take an emptied board away and its TTL with it
+  if #fallen > 0 then redis.call('ZREM', board, unpack(fallen)) end
   redis.call('ZREMRANGEBYRANK', board, BOARD_SIZE, -1)
 end
 local won = table.concat(wins, ';')

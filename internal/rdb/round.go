@@ -45,23 +45,33 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	return c.Standing(ctx, round.ID)
 }
 
-// stage pushes amounts in chunks, so that a million of them never hold Redis up.
+// stage pushes amounts in chunks, so that a million of them never hold Redis up. The first comes together with the List's
+// time to live, so none stays for ever whatever happens in between.
 func (c *Client) stage(ctx context.Context, staged string, amounts []game.Cents) error {
 	if len(amounts) == 0 {
 		return nil
 	}
-	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for from := 0; from < len(amounts); from += stageChunk {
-			chunk := amounts[from:min(from+stageChunk, len(amounts))]
-			values := make([]any, len(chunk))
-			for i, amount := range chunk {
-				values[i] = int64(amount)
-			}
-			pipe.RPush(ctx, staged, values...)
+	push := func(pipe redis.Pipeliner, from int) {
+		chunk := amounts[from:min(from+stageChunk, len(amounts))]
+		values := make([]any, len(chunk))
+		for i, amount := range chunk {
+			values[i] = int64(amount)
 		}
+		pipe.RPush(ctx, staged, values...)
+	}
+	_, err := c.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		push(pipe, 0)
 		pipe.PExpire(ctx, staged, stageLifetime)
 		return nil
 	})
+	if err == nil && len(amounts) > stageChunk {
+		_, err = c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			for from := stageChunk; from < len(amounts); from += stageChunk {
+				push(pipe, from)
+			}
+			return nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("stage amounts: %w", err)
 	}

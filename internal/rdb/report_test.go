@@ -1,0 +1,128 @@
+package rdb
+
+import (
+	"testing"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+)
+
+// team is a number of instances on one server, with one clock of Redis.
+type team []*rig
+
+func newTeam(t *testing.T, url string, n int) team {
+	all := make(team, n)
+	for i := range all {
+		all[i] = newRig(t, url)
+	}
+	return all
+}
+
+// report lets one instance report at a time of Redis' clock.
+func (all team) report(who int, now int64, own game.Report, lease time.Duration) game.Reports {
+	r := all[who]
+	r.t.Helper()
+	r.now.Store(now)
+	got, err := r.Report(r.t.Context(), "ROOM", own, lease)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if int64(got.Now) != now {
+		r.t.Errorf("now is %d, want %d", got.Now, now)
+	}
+	return got
+}
+
+func eachTeam(t *testing.T, suite func(t *testing.T, all team, now int64)) {
+	testkit.EachRedis(t, func(t *testing.T, url string) { suite(t, newTeam(t, url, 3), time.Now().UnixMilli()) })
+}
+
+func TestLeaseHasOneHolderUntilItRunsOut(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		const lease = 1500 * time.Millisecond
+		first := all.report(0, now, game.Report{}, lease).Epoch
+		if first <= 0 {
+			t.Fatalf("the first has epoch %d", first)
+		}
+		if other := all.report(1, now+100, game.Report{}, lease).Epoch; other != 0 {
+			t.Errorf("a second holder has epoch %d", other)
+		}
+		if kept := all.report(0, now+1000, game.Report{}, lease).Epoch; kept != first {
+			t.Errorf("kept with epoch %d, had %d", kept, first)
+		}
+		if early := all.report(1, now+2499, game.Report{}, lease).Epoch; early != 0 {
+			t.Errorf("taken over a millisecond early with epoch %d", early)
+		}
+		second := all.report(1, now+2500, game.Report{}, lease).Epoch
+		if second <= first {
+			t.Errorf("taken over with epoch %d after %d", second, first)
+		}
+		if late := all.report(0, now+2501, game.Report{}, lease).Epoch; late != 0 {
+			t.Errorf("the old holder still has epoch %d", late)
+		}
+	})
+}
+
+// Instances whose tallies had the same epoch would be taken for one.
+func TestEpochGrowsEvenWithinOneMillisecondAndWhenTheClockGoesBack(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		const lease = time.Second
+		last := int64(0)
+		for i, at := range []int64{now, now, now, now - 5000} {
+			epoch := all.report(i%3, at, game.Report{}, lease).Epoch
+			if epoch <= last {
+				t.Errorf("holder %d has epoch %d after %d", i, epoch, last)
+			}
+			last = epoch
+			if given := all.report(i%3, at, game.Report{}, 0).Epoch; given != 0 {
+				t.Errorf("given back, yet epoch %d", given)
+			}
+		}
+	})
+}
+
+func TestWhoDoesNotHoldTheLeaseCannotGiveItBack(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		first := all.report(0, now, game.Report{}, time.Second).Epoch
+		all.report(1, now, game.Report{}, 0)
+		if got := all.report(0, now+10, game.Report{}, time.Second).Epoch; got != first {
+			t.Errorf("epoch is %d, was %d", got, first)
+		}
+	})
+}
+
+func TestReportsAreSummed(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		fresh := freshFor.Milliseconds()
+		all.report(0, now, game.Report{Round: "a", Online: 5, Taps: 100}, time.Second)
+		all.report(1, now, game.Report{Round: "a", Online: 7, Taps: 10}, time.Second)
+		check := func(what string, got game.Reports, online int, taps int64) {
+			t.Helper()
+			if got.Online != online || got.Taps != taps {
+				t.Errorf("%s: %d online, %d taps, want %d, %d", what, got.Online, got.Taps, online, taps)
+			}
+		}
+		check("three", all.report(2, now, game.Report{Round: "a", Online: 1, Taps: 1}, time.Second), 13, 111)
+		check("updated", all.report(2, now+fresh-1, game.Report{Round: "a", Online: 2, Taps: 3}, time.Second), 14, 113)
+		check("two are stale", all.report(2, now+fresh, game.Report{Round: "a", Online: 2, Taps: 3}, time.Second), 2, 113)
+		check("one is back", all.report(0, now+fresh, game.Report{Round: "a", Online: 4, Taps: 200}, time.Second), 6, 213)
+		check("one leaves", all.report(0, now+fresh, game.Report{Round: "a", Online: 4, Taps: 200}, 0), 2, 213)
+		check("a new round", all.report(2, now+fresh, game.Report{Round: "b", Online: 2, Taps: 1}, time.Second), 2, 1)
+		check("much later", all.report(2, now+9*fresh, game.Report{Round: "c", Online: 2, Taps: 0}, time.Second), 2, 0)
+		names, err := all[2].redis.HKeys(t.Context(), reportsKey("ROOM")).Result()
+		if err != nil || len(names) != 1 {
+			t.Errorf("reports of old rounds and instances are left: %v, %v", names, err)
+		}
+	})
+}
+
+func TestRoomsHaveTheirOwnLeases(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		all.report(0, now, game.Report{Online: 5}, time.Second)
+		other, err := all[1].Report(t.Context(), "ELSEWHERE", game.Report{Online: 1}, time.Second)
+		if err != nil || other.Epoch == 0 || other.Online != 1 {
+			t.Errorf("elsewhere: %+v, %v", other, err)
+		}
+	})
+}
