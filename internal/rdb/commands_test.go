@@ -135,7 +135,7 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 			}
 			return keys
 		}
-		keys := append(keysOf(openScript)[:4], staged)
+		keys := slices.Concat(keysOf(openScript)[:4], []string{staged})
 		openArgs := []any{round.ID, "channel", settleGroup, 1_000_000, 0, 30_000, int64(s.Total), s.Packets, 1, 0, string(s.Split),
 			string(s.Pace), 1, string(round.Secret)}
 		_, batch := grabArgs(round, taps("ann1 ann1 ann2 bob1"))
