@@ -35,7 +35,7 @@ func cleanText(field, raw string) (string, *Invalid) {
 	if strings.ToValidUTF8(raw, "") != raw {
 		return "", &Invalid{Code: "name_invalid", Field: field, Message: field + " is not valid UTF-8"}
 	}
-	name := strings.TrimFunc(norm.NFC.String(raw), func(r rune) bool { return unicode.IsSpace(r) })
+	name := strings.TrimSpace(norm.NFC.String(raw))
 	if len(name) > maxNameBytes || uniseg.GraphemeClusterCount(name) > MaxNameLength {
 		return "", &Invalid{
 			Code: "name_too_long", Field: field,

@@ -32,7 +32,7 @@ type Options struct {
 	// Deadline is how long a tap may stay unanswered, 3 s by default; then it hears busy, which means unknown.
 	Deadline time.Duration
 	// Grabbed hears of every batch that came through, before its taps do. It must not block.
-	Grabbed func(round string, grabbed game.Grabbed)
+	Grabbed func(room, round string, grabbed game.Grabbed)
 	Log     *slog.Logger
 }
 
@@ -69,7 +69,7 @@ func New(script Script, opts Options) *Committer {
 	setDefault(&opts.Senders, 2)
 	setDefault(&opts.Deadline, 3*time.Second)
 	if opts.Grabbed == nil {
-		opts.Grabbed = func(string, game.Grabbed) {}
+		opts.Grabbed = func(string, string, game.Grabbed) {}
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)

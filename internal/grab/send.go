@@ -59,7 +59,7 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 			if try > 0 {
 				ownWins(taps, grabbed.Answers)
 			}
-			c.opts.Grabbed(q.round, grabbed)
+			c.opts.Grabbed(q.room, q.round, grabbed)
 			for i, w := range batch {
 				w.waiter.Answered(w.tap, grabbed.Answers[i])
 			}

@@ -1,0 +1,155 @@
+package gate
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// maxFrame is the largest frame that a client may send, in bytes.
+const maxFrame = 1024
+
+// enterWithin bounds what must be read before somebody is in a room.
+const enterWithin = 5 * time.Second
+
+// refusal is why a request is not upgraded.
+type refusal struct {
+	status  int
+	code    string
+	message string
+}
+
+func (r *refusal) Error() string { return r.message }
+
+// guest is who was admitted.
+type guest struct {
+	room   string
+	role   wire.Role
+	player game.Player
+}
+
+// ServeHTTP upgrades a request that may come in. It returns at once; the connection lives on its own.
+func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	guest, err := g.admit(r)
+	if err != nil {
+		g.refuse(w, r, err)
+		return
+	}
+	room, err := g.opts.Rooms.Enter(r.Context(), guest.room)
+	if err != nil {
+		g.refuse(w, r, err)
+		return
+	}
+	socket := &hijacked{ResponseWriter: w}
+	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
+		// admit has checked the origin, by a rule that knows this site's public address and treats its absence on its own.
+		InsecureSkipVerify: true,
+		CompressionMode:    websocket.CompressionDisabled, // small frames gain nothing, and a bomb has nothing to unpack
+	})
+	if err != nil { // Accept has answered
+		g.opts.Rooms.Leave(room)
+		return
+	}
+	ws.SetReadLimit(maxFrame)
+	c := newConn(g, ws, socket.conn, room, guest)
+	if !g.enter(c) {
+		g.opts.Rooms.Leave(room)
+		go c.goodbye(closeGoingAway)
+		return
+	}
+	// Neither this handler nor its request's context outlives the upgrade; the connection has a goroutine and a context of
+	// its own, and the memory that the handler held is free.
+	go c.serve()
+}
+
+// hijacked remembers the connection that Accept takes over: closing it is the only way to end a socket at once.
+type hijacked struct {
+	http.ResponseWriter
+	conn net.Conn
+}
+
+// Hijack does what the wrapped writer does.
+func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.conn = conn
+	return conn, buffers, err //nolint:wrapcheck // for the library
+}
+
+// admit checks everything that can be checked before the upgrade.
+func (g *Gate) admit(r *http.Request) (guest, error) {
+	query := r.URL.Query()
+	code, ok := game.CleanCode(query.Get("room"))
+	if !ok {
+		return guest{}, &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
+	}
+	present, allowed := g.opts.Origins.Check(r)
+	if present && !allowed {
+		return guest{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
+	}
+	token := func(cookie string) string {
+		if token := query.Get("token"); token != "" || !present {
+			return token // without an Origin a cookie proves nothing: browsers add it unasked
+		}
+		if c, err := r.Cookie(cookie); err == nil {
+			return c.Value
+		}
+		return ""
+	}
+	in := guest{room: code, role: wire.Role(query.Get("role"))}
+	switch in.role {
+	case wire.RoleScreen:
+		return in, nil
+	case wire.RoleHost:
+		if err := g.opts.Sessions.Host(token(g.opts.HostCookie)); err != nil {
+			return guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "log in as the host first"}
+		}
+		return in, nil
+	case wire.RolePlayer:
+		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie(code)), code)
+		if err != nil {
+			return guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
+		}
+		in.player, err = g.player(r.Context(), id)
+		return in, err
+	default:
+		return guest{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
+	}
+}
+
+func (g *Gate) player(ctx context.Context, id string) (game.Player, error) {
+	ctx, cancel := context.WithTimeout(ctx, enterWithin)
+	defer cancel()
+	player, err := g.opts.Players.Player(ctx, id)
+	if errors.Is(err, game.ErrNotFound) {
+		return game.Player{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
+	}
+	if err != nil {
+		return game.Player{}, fmt.Errorf("read the player: %w", err)
+	}
+	return player, nil
+}
+
+func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	var why *refusal
+	switch {
+	case errors.As(err, &why):
+	case errors.Is(err, game.ErrNotFound):
+		why = &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
+	default:
+		g.opts.Log.WarnContext(r.Context(), "cannot let a connection in", "error", err)
+		why = &refusal{http.StatusServiceUnavailable, "not_ready", "the server cannot take connections right now"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(why.status)
+	_, _ = fmt.Fprintf(w, `{"error":{"code":%q,"message":%q}}`, why.code, why.message) // the client may be gone
+}

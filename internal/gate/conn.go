@@ -1,0 +1,140 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"redrain/internal/live"
+	"redrain/internal/wire"
+)
+
+// closing is what a close frame says.
+type closing struct {
+	code   websocket.StatusCode
+	reason string
+}
+
+func closingOf(code wire.CloseCode) closing {
+	return closing{websocket.StatusCode(code), code.String()}
+}
+
+var (
+	closeGoingAway     = closingOf(wire.CloseGoingAway)
+	closeSlowConsumer  = closingOf(wire.CloseSlowConsumer)
+	closeFault         = closingOf(wire.CloseFault)
+	closePingTimeout   = closingOf(wire.ClosePingTimeout)
+	closeTooManyErrors = closingOf(wire.CloseTooManyErrors)
+	closeBinary        = closing{websocket.StatusUnsupportedData, "text frames only"}
+	closeNotUTF8       = closing{websocket.StatusInvalidFramePayloadData, "not valid UTF-8"}
+	closeOver          = closing{websocket.StatusNormalClosure, ""}
+)
+
+// goodbyeFor is how long a close frame may take to go out and be answered.
+const goodbyeFor = time.Second
+
+// conn is one connection: one goroutine reads, and one writes while there is something to write.
+type conn struct {
+	gate  *Gate
+	ws    *websocket.Conn
+	room  *live.Room
+	guest guest
+	seat  *live.Seat // of a player
+
+	// ctx ends with the connection; drop ends it, by closing the socket under whoever reads or writes.
+	ctx    context.Context //nolint:containedctx // the connection's lifetime; it has no caller
+	cancel context.CancelFunc
+	socket net.Conn
+
+	frames  *rate.Limiter // all frames of this connection
+	refused *rate.Limiter // those that were answered with an error
+	ping    *time.Timer
+	waiter  *waiter // of the round that was tapped last
+	out     outbox
+}
+
+func newConn(g *Gate, ws *websocket.Conn, socket net.Conn, room *live.Room, in guest) *conn {
+	perSecond := g.opts.FramesPerSecond
+	c := &conn{
+		gate: g, ws: ws, socket: socket, room: room, guest: in,
+		frames: rate.NewLimiter(perSecond, max(1, int(2*perSecond))), refused: rate.NewLimiter(1, 20),
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.out.init(c)
+	return c
+}
+
+// serve is the connection's life: into the room, frames until the end, out of the room.
+func (c *conn) serve() {
+	defer c.gate.leave(c)
+	defer c.gate.opts.Rooms.Leave(c.room)
+	defer c.drop()
+	if err := c.sit(); err != nil {
+		c.gate.opts.Log.Warn("cannot seat a player", "room", c.room.Code(), "error", err)
+		c.cut(closeFault)
+		c.out.done()
+		return
+	}
+	c.ping = time.AfterFunc(c.gate.opts.PingEvery, c.check)
+	why := c.readFrames()
+	c.ping.Stop()
+	c.rise()
+	c.cut(why)
+	c.out.done()
+}
+
+func (c *conn) sit() error {
+	if c.guest.role != wire.RolePlayer {
+		c.room.Watch(c.guest.role, c)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, enterWithin)
+	defer cancel()
+	seat, err := c.room.Sit(ctx, c.guest.player.ID, c.guest.player.Nickname, c)
+	c.seat = seat
+	return err //nolint:wrapcheck // says itself what it is
+}
+
+func (c *conn) rise() {
+	if c.seat == nil {
+		c.room.Unwatch(c)
+		return
+	}
+	c.room.Rise(c.seat, c)
+}
+
+// check pings the client and cuts the connection if no answer comes. It runs in a goroutine of the timer's.
+func (c *conn) check() {
+	ctx, cancel := context.WithTimeout(c.ctx, c.gate.opts.PongWithin)
+	defer cancel()
+	err := c.ws.Ping(ctx)
+	switch {
+	case err == nil:
+		c.ping.Reset(c.gate.opts.PingEvery)
+	case errors.Is(err, context.DeadlineExceeded):
+		c.cut(closePingTimeout)
+	}
+}
+
+// cut ends the connection with a close frame, after what is being written right now. What waits is given up, unless this
+// instance goes away: then it is written first.
+func (c *conn) cut(why closing) { c.out.close(why) }
+
+// drop ends the connection at once, without a word.
+func (c *conn) drop() {
+	c.cancel()
+	_ = c.socket.Close() // it may be closed already
+}
+
+// goodbye sends a close frame and closes the socket, answered or not.
+func (c *conn) goodbye(why closing) {
+	impatient := time.AfterFunc(goodbyeFor, c.drop)
+	defer impatient.Stop()
+	defer c.drop()
+	// It fails when the client is gone already, which is what is wanted.
+	_ = c.ws.Close(why.code, why.reason)
+}

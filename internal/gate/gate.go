@@ -1,0 +1,148 @@
+// Package gate is where connections come in: it admits them, reads their frames, takes taps to the room that they are in,
+// and writes what the room has to tell. The protocol is internal/wire/protocol.md.
+//
+// Invariant 9 is kept here: a slow, silent or hostile connection costs nobody else anything. Nothing waits for a
+// connection; its queue is bounded, and it is cut when it does not read.
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"redrain/internal/game"
+	"redrain/internal/live"
+)
+
+// Sessions proves who somebody is. Player returns the player's id if the token is one for this room.
+type Sessions interface {
+	Host(token string) error
+	Player(token, room string) (string, error)
+}
+
+// Origins says whether a request has an Origin header, and whether it may act for its visitor here.
+type Origins interface {
+	Check(r *http.Request) (present, ok bool)
+}
+
+// Players knows the players by id; game.ErrNotFound for others.
+type Players interface {
+	Player(ctx context.Context, id string) (game.Player, error)
+}
+
+// Options are what a Gate works with. Zero limits take the defaults.
+type Options struct {
+	Rooms    *live.Rooms
+	Players  Players
+	Sessions Sessions
+	Origins  Origins
+	// HostCookie and PlayerCookie name the cookies that hold tokens.
+	HostCookie   string
+	PlayerCookie func(room string) string
+	Clock        interface{ Now() game.Moment }
+	// Queue is how many frames may wait for one connection, 512 by default; then it is cut.
+	Queue int
+	// WriteFor is how long one write may take, 10 s by default.
+	WriteFor time.Duration
+	// PingEvery is the time between pings, 20 s by default, PongWithin how long the answer may take, 5 s by default: a dead
+	// connection is gone within 25 s.
+	PingEvery, PongWithin time.Duration
+	// FramesPerSecond bounds what one connection may send, 50 by default, with bursts of twice that; who sends more is cut.
+	FramesPerSecond rate.Limit
+	Log             *slog.Logger
+}
+
+// Gate admits and keeps connections. It is an http.Handler for /ws, and safe for concurrent use.
+type Gate struct {
+	opts  Options
+	conns sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	closed bool
+}
+
+// New returns a Gate.
+func New(opts Options) *Gate {
+	if opts.Queue == 0 {
+		opts.Queue = 512
+	}
+	if opts.WriteFor == 0 {
+		opts.WriteFor = 10 * time.Second
+	}
+	if opts.PingEvery == 0 {
+		opts.PingEvery = 20 * time.Second
+	}
+	if opts.PongWithin == 0 {
+		opts.PongWithin = 5 * time.Second
+	}
+	if opts.FramesPerSecond == 0 {
+		opts.FramesPerSecond = 50
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Gate{opts: opts, open: make(map[*conn]struct{})}
+}
+
+// Connections is how many connections are open.
+func (g *Gate) Connections() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.open)
+}
+
+// Close refuses new connections, tells the open ones to come back later, to another instance if need be, and waits until
+// they are gone or ctx ends; then they are dropped.
+func (g *Gate) Close(ctx context.Context) error {
+	g.mu.Lock()
+	g.closed = true
+	for c := range g.open {
+		c.cut(closeGoingAway)
+	}
+	g.mu.Unlock()
+	gone := make(chan struct{})
+	go func() {
+		g.conns.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		g.dropAll()
+		<-gone
+		return context.Cause(ctx)
+	}
+}
+
+func (g *Gate) dropAll() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for c := range g.open {
+		c.drop()
+	}
+}
+
+// enter counts a connection in; false once the gate closes.
+func (g *Gate) enter(c *conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.open[c] = struct{}{}
+	g.conns.Add(1)
+	return true
+}
+
+func (g *Gate) leave(c *conn) {
+	g.mu.Lock()
+	delete(g.open, c)
+	g.mu.Unlock()
+	g.conns.Done()
+}

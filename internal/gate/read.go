@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+
+	"redrain/internal/game"
+	"redrain/internal/live"
+	"redrain/internal/wire"
+)
+
+// readFrames takes the client's frames until the connection ends, and returns what to tell the client then.
+func (c *conn) readFrames() closing {
+	var buffer [maxFrame + 1]byte // one more than the library lets through, so that a read always has room
+	for {
+		kind, reader, err := c.ws.Reader(context.Background())
+		if err != nil {
+			return closeOver // the client, or the network, has ended it
+		}
+		if kind != websocket.MessageText {
+			return closeBinary
+		}
+		n, err := readAll(reader, buffer[:])
+		if err != nil {
+			return closeOver // too large, which the library answers by itself, or the connection is gone
+		}
+		frame := buffer[:n]
+		switch {
+		case !utf8.Valid(frame):
+			return closeNotUTF8
+		case !c.frames.Allow():
+			return closeTooManyErrors
+		case !c.take(frame):
+			return closeTooManyErrors
+		}
+	}
+}
+
+func readAll(reader io.Reader, buffer []byte) (int, error) {
+	n := 0
+	for {
+		m, err := reader.Read(buffer[n:])
+		n += m
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err //nolint:wrapcheck // only whether it failed matters
+		}
+	}
+}
+
+// take acts on one frame; false when this connection has sent too many that had to be refused.
+func (c *conn) take(frame []byte) bool {
+	message, err := wire.Decode(frame)
+	if err != nil {
+		return c.refuse(wire.CodeBadFrame, err.Error())
+	}
+	switch m := message.(type) {
+	case wire.Ping:
+		c.Deliver(wire.Encode(wire.Pong{Sent: m.Sent, Now: c.gate.opts.Clock.Now()}))
+	case wire.Tap:
+		if c.seat == nil {
+			return c.refuse(wire.CodeNotAPlayer, "only players can tap")
+		}
+		return c.tap(m)
+	}
+	return true
+}
+
+func (c *conn) refuse(code, message string) bool {
+	c.Deliver(wire.Encode(wire.Error{Code: code, Message: message}))
+	return c.refused.Allow()
+}
+
+func (c *conn) tap(tap wire.Tap) bool {
+	if c.waiter == nil || c.waiter.round != tap.Round {
+		c.waiter = &waiter{conn: c, round: tap.Round}
+	}
+	answer, verdict := c.seat.Tap(tap.Round, tap.Drop, c.waiter)
+	if verdict == live.Elsewhere {
+		return c.tapOther(tap)
+	}
+	if verdict == live.Told {
+		c.waiter.Answered(game.Tap{Drop: tap.Drop}, answer)
+	}
+	return true
+}
+
+// tapOther takes a tap for a round that is not the room's current one, as far as this instance knows.
+func (c *conn) tapOther(tap wire.Tap) bool {
+	ctx, cancel := context.WithTimeout(c.ctx, enterWithin)
+	defer cancel()
+	answer, err := c.room.TapOther(ctx, c.seat, tap.Round, tap.Drop, c.waiter)
+	switch {
+	case errors.Is(err, game.ErrNotFound):
+		return c.refuse(wire.CodeUnknownRound, "this room has no such round")
+	case err != nil:
+		c.gate.opts.Log.Warn("cannot look up the round of a tap", "room", c.room.Code(), "error", err)
+		answer.Outcome = game.Busy
+	}
+	if answer.Outcome != "" {
+		c.waiter.Answered(game.Tap{Drop: tap.Drop}, answer)
+	}
+	return true
+}
+
+// waiter brings the answers to taps on one round back to the connection that tapped.
+type waiter struct {
+	conn  *conn
+	round string
+}
+
+// Answered queues the result; it does not block.
+func (w *waiter) Answered(tap game.Tap, answer game.Answer) {
+	w.conn.Deliver(wire.AppendResult(nil, wire.Result{
+		Round: w.round, Drop: tap.Drop, Outcome: answer.Outcome, Cents: answer.Cents,
+	}))
+}

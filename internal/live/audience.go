@@ -1,0 +1,83 @@
+package live
+
+import (
+	"sync"
+)
+
+// parts is in how many groups players hear the tally, one after the other: a second's tallies to thousands of phones
+// are spread over that second.
+const parts = 10
+
+// audience is the connections in a room. Nothing here waits for a connection. Safe for concurrent use.
+type audience struct {
+	mu       sync.RWMutex
+	players  [parts]map[Member]struct{}
+	watchers map[Member]struct{}
+	next     int
+}
+
+func (a *audience) sit(m Member) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.next = (a.next + 1) % parts
+	if a.players[a.next] == nil {
+		a.players[a.next] = make(map[Member]struct{})
+	}
+	a.players[a.next][m] = struct{}{}
+}
+
+func (a *audience) watch(m Member) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.watchers == nil {
+		a.watchers = make(map[Member]struct{})
+	}
+	a.watchers[m] = struct{}{}
+}
+
+func (a *audience) leave(m Member) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.watchers, m)
+	for _, part := range a.players {
+		delete(part, m)
+	}
+}
+
+// everybody gets a frame that must arrive.
+func (a *audience) everybody(frame []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range a.watchers {
+		m.Deliver(frame)
+	}
+	for _, part := range a.players {
+		for m := range part {
+			m.Deliver(frame)
+		}
+	}
+}
+
+// watching gives hosts and screens the latest of something.
+func (a *audience) watching(frame []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range a.watchers {
+		m.Update(frame)
+	}
+}
+
+// playing gives one part of the players the latest of something.
+func (a *audience) playing(part int, frame []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range a.players[part] {
+		m.Update(frame)
+	}
+}
+
+func deliver(members []Member, frame []byte) {
+	for _, m := range members {
+		m.Deliver(frame)
+	}
+}

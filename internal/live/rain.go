@@ -1,0 +1,117 @@
+package live
+
+import (
+	"redrain/internal/game"
+)
+
+// rain is what this instance knows of a room's current round. The room's lock guards it.
+type rain struct {
+	round    game.Round // settings from SQL, the rest as Redis last said
+	schedule game.Schedule
+	left     game.Left
+
+	// Claims 1 to applied have been heard or read, without a gap, and are with the seats of the players who are here; highest
+	// is the highest number heard of. They differ after something was missed.
+	applied, highest int
+	// final: nothing can be granted any more, and every seat's claims have been read since. It never reverts.
+	final bool
+
+	taps int64 // counted here
+	sent int64 // drops up to this many ms after starts_at have been sent
+}
+
+const (
+	// aheadMS is how long before their fall drops are sent; fallMS bounds how long a drop may be on a screen, so that who
+	// comes late sees what falls.
+	aheadMS = 1500
+	fallMS  = 4000
+	// edgeMS around the edges of the window only the script decides.
+	edgeMS = 1000
+)
+
+func newRain(round game.Round, now game.Moment) *rain {
+	r := &rain{round: round, left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total}}
+	r.schedule = game.NewSchedule(round.Settings, round.Secret)
+	r.sent = r.falling(now)
+	return r
+}
+
+// elapsed is the time since starts_at in ms, negative before.
+func (r *rain) elapsed(now game.Moment) int64 { return int64(now - r.round.StartsAt) }
+
+// falling is the moment in ms after starts_at from which on a drop may still be on screens; −1 is before the first.
+func (r *rain) falling(now game.Moment) int64 { return max(-1, r.elapsed(now)-fallMS) }
+
+// nextDrops takes the drops that are due to be sent by now.
+func (r *rain) nextDrops(now game.Moment) []game.Drop {
+	if !r.round.Phase.Active() || r.round.StartsAt == 0 {
+		return nil
+	}
+	until := r.elapsed(now) + aheadMS
+	if until <= r.sent {
+		return nil
+	}
+	drops := r.schedule.Between(r.sent, until)
+	r.sent = until
+	return drops
+}
+
+// sentDrops are those on screens now, or soon, that have been sent.
+func (r *rain) sentDrops(now game.Moment) []game.Drop {
+	if !r.round.Phase.Active() {
+		return nil
+	}
+	return r.schedule.Between(r.falling(now), r.sent)
+}
+
+// follow takes over what Redis says, and reports whether it differs from what everybody was told.
+func (r *rain) follow(s game.Standing) bool {
+	before := r.round
+	if !r.round.Phase.Over() {
+		r.round.Phase = s.Phase
+	}
+	r.round.Reason, r.round.Frozen, r.round.StartsAt, r.round.EndsAt = s.Reason, s.Frozen, s.StartsAt, s.EndsAt
+	r.noteLeft(s.Left)
+	return before.Phase != r.round.Phase || before.Frozen != r.round.Frozen || before.Reason != r.round.Reason ||
+		before.StartsAt != r.round.StartsAt
+}
+
+// noteLeft believes what is less: packets only ever go.
+func (r *rain) noteLeft(left game.Left) {
+	if left.Packets < r.left.Packets {
+		r.left = left
+	}
+}
+
+// note takes one batch of claims; what it returns is false when numbers before it are missing.
+func (r *rain) note(c *game.Claimed) bool {
+	r.noteLeft(c.Left)
+	first, last := c.Claims[0].Number, c.Claims[len(c.Claims)-1].Number
+	r.highest = max(r.highest, last)
+	if first > r.applied+1 {
+		return false
+	}
+	r.applied = max(r.applied, last)
+	return true
+}
+
+func (r *rain) soldOut() bool { return r.left.Packets == 0 }
+
+// late: the window is over beyond doubt.
+func (r *rain) late(now game.Moment) bool { return r.round.EndsAt > 0 && now > r.round.EndsAt+edgeMS }
+
+// over: nothing can be granted any more.
+func (r *rain) over(now game.Moment) bool {
+	return r.soldOut() || r.round.Phase.Over() || r.late(now)
+}
+
+// surelyOpen: the window is open beyond doubt, whatever the estimate of Redis' clock is off.
+func (r *rain) surelyOpen(now game.Moment) bool {
+	return r.round.Phase.Active() && !r.round.Frozen && now >= r.round.StartsAt+edgeMS && now < r.round.EndsAt-edgeMS
+}
+
+// allReleasedClaimed: by now no packet is released that this instance does not know to be claimed, and it knows every
+// claim there is.
+func (r *rain) allReleasedClaimed(now game.Moment, spread int64) bool {
+	return r.applied >= r.round.Settings.Released(r.elapsed(now)+spread)
+}

@@ -1,0 +1,257 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// Room is one room that this instance serves. Two loops keep it: one speaks (it alone changes what everybody was told, and
+// never does I/O), one reads and reports (it does all I/O, and hands what it learned to the first).
+type Room struct {
+	opts *Options
+	code string
+	name string
+
+	inbox  chan game.Heard
+	work   chan func()   // from the reading loop to the speaking one
+	wake   chan struct{} // nudges the reading loop
+	lost   atomic.Bool   // something may have been missed: read again
+	cancel context.CancelFunc
+	loops  sync.WaitGroup
+
+	audience audience
+
+	// Of the speaking loop alone: the latest tally, how many there were, and which of them each part of the players has.
+	latest   []byte
+	serial   int
+	spreadOf [parts]int
+
+	mu    sync.Mutex // guards what follows; nothing under it does I/O or waits
+	rain  *rain      // nil before the room's first round
+	seats map[string]*Seat
+	tally wire.Tally
+}
+
+const (
+	inboxSize = 4096
+	// seatFor is how long a seat without tabs keeps its bucket and its spent drops.
+	seatFor = time.Minute
+)
+
+func newRoom(opts *Options, known game.Room) *Room {
+	return &Room{
+		opts: opts, code: known.Code, name: known.Name,
+		inbox: make(chan game.Heard, inboxSize), work: make(chan func()), wake: make(chan struct{}, 1),
+		seats: make(map[string]*Seat),
+		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}},
+	}
+}
+
+func (r *Room) begin(ctx context.Context) {
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.loops.Go(func() { r.speak(ctx) })
+	r.loops.Go(func() { r.read(ctx) })
+}
+
+func (r *Room) end() {
+	if r.cancel == nil {
+		return // never began
+	}
+	r.cancel()
+	r.loops.Wait()
+}
+
+// Code is the room's join code.
+func (r *Room) Code() string { return r.code }
+
+// Watch lets a host's or a screen's connection in: it hears welcome first, and everything from then on.
+func (r *Room) Watch(role wire.Role, m Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.Deliver(r.welcome(wire.You{Role: role}, nil))
+	r.audience.watch(m)
+}
+
+// Sit lets a player's connection in. The player's claims are read from Redis first, so that a reload loses nothing; an
+// error means that they could not be read.
+func (r *Room) Sit(ctx context.Context, player, nickname string, m Member) (*Seat, error) {
+	seat := r.seat(player, nickname)
+	if err := r.loadClaims(ctx, seat); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	you := wire.You{Role: wire.RolePlayer, Player: player, Nickname: nickname}
+	m.Deliver(r.welcome(you, seat))
+	seat.members = append(seat.members, m)
+	r.seats[player] = seat // a sweep may have taken it meanwhile
+	r.audience.sit(m)
+	return seat, nil
+}
+
+// Rise takes a player's connection out; the seat stays for a while.
+func (r *Room) Rise(seat *Seat, m Member) {
+	r.audience.leave(m)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, member := range seat.members {
+		if member == m {
+			seat.members = append(seat.members[:i:i], seat.members[i+1:]...)
+			break
+		}
+	}
+	seat.empty = time.Now()
+}
+
+// Unwatch takes a host's or a screen's connection out.
+func (r *Room) Unwatch(m Member) { r.audience.leave(m) }
+
+func (r *Room) seat(player, nickname string) *Seat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seat := r.seats[player]
+	if seat == nil {
+		seat = &Seat{room: r, player: player, bucket: rate.NewLimiter(r.opts.TapsPerSecond, r.opts.TapBurst), empty: time.Now()}
+		r.seats[player] = seat
+	}
+	seat.nickname = nickname
+	return seat
+}
+
+// loadClaims reads a seat's claims in the current rain. Claims heard meanwhile are kept.
+func (r *Room) loadClaims(ctx context.Context, seats ...*Seat) error {
+	r.mu.Lock()
+	rain := r.rain
+	r.mu.Unlock()
+	if rain == nil || len(seats) == 0 {
+		return nil
+	}
+	players := make([]string, len(seats))
+	for i, seat := range seats {
+		players[i] = seat.player
+	}
+	held, err := r.opts.Pool.ClaimsOf(ctx, rain.round.ID, players...)
+	if err != nil {
+		return fmt.Errorf("read own claims: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, seat := range seats {
+		seat.in(rain).loaded = true
+		for _, claim := range held[seat.player] {
+			if seat.add(claim) {
+				deliver(seat.members, wire.Encode(wire.ClaimMade{Claim: wire.ClaimOf(rain.round.ID, claim)}))
+			}
+		}
+	}
+	return nil
+}
+
+// welcome is everything that a page needs now; under the room's lock.
+func (r *Room) welcome(you wire.You, seat *Seat) []byte {
+	now := r.opts.Clock.Now()
+	w := wire.Welcome{Now: now, You: you, Room: wire.Room{Code: r.code, Name: r.name}, Tally: r.tally}
+	if r.rain != nil {
+		round := wire.RoundOf(r.rain.round)
+		w.Round = &round
+		w.Drops = wire.DropsOf(r.rain.sentDrops(now))
+		if seat != nil {
+			w.Claims = wire.ClaimsOf(round.ID, seat.in(r.rain).claims)
+		}
+	}
+	return wire.Encode(w)
+}
+
+// TapOther takes a tap for a round that is not the current one as far as this instance knows: it looks again before it
+// refuses. game.ErrNotFound when the room has no such round, or it was never opened.
+func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game.DropID, waiter game.Waiter) (game.Answer, error) {
+	other, err := r.opts.Books.Round(ctx, round)
+	if err != nil {
+		return game.Answer{}, fmt.Errorf("look up the round of a tap: %w", err)
+	}
+	if other.Room != r.code || other.Phase == game.Draft {
+		return game.Answer{}, fmt.Errorf("the round of a tap: %w", game.ErrNotFound)
+	}
+	r.nudge()
+	if _, scheduled := game.NewSchedule(other.Settings, other.Secret).Find(drop); !scheduled {
+		return game.Answer{Outcome: game.UnknownDrop}, nil
+	}
+	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, waiter) {
+		return game.Answer{Outcome: game.Busy}, nil
+	}
+	return game.Answer{}, nil
+}
+
+// refresh reads where the room stands, from SQL and Redis, and makes it known. Before begin it may be called directly.
+func (r *Room) refresh(ctx context.Context) error {
+	round, err := r.opts.Books.LastRound(ctx, r.code)
+	if errors.Is(err, game.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the room's round: %w", err)
+	}
+	standing, err := r.opts.Pool.Snapshot(ctx, round.ID, 0, 0)
+	if errors.Is(err, game.ErrGone) {
+		r.do(ctx, func() { r.begins(round) })
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read where the round stands: %w", err)
+	}
+	r.do(ctx, func() { r.stands(round, standing) })
+	return nil
+}
+
+// do hands something to the speaking loop and waits until it is done; before begin it is done at once.
+func (r *Room) do(ctx context.Context, what func()) {
+	if r.cancel == nil {
+		what()
+		return
+	}
+	done := make(chan struct{})
+	select {
+	case r.work <- func() { what(); close(done) }:
+		<-done
+	case <-ctx.Done():
+	}
+}
+
+func (r *Room) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Room) hear(heard game.Heard) {
+	select {
+	case r.inbox <- heard:
+	default:
+		r.lost.Store(true)
+		r.nudge()
+	}
+}
+
+// noteLeft takes note of what a batch of taps from here left of a round.
+func (r *Room) noteLeft(round string, left game.Left) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rain == nil || r.rain.round.ID != round {
+		return
+	}
+	was := r.rain.soldOut()
+	r.rain.noteLeft(left)
+	if !was && r.rain.soldOut() {
+		r.nudge()
+	}
+}

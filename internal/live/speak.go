@@ -1,0 +1,176 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// beat is the pace of the speaking loop: drops are sent, phases turned and tallies spread with it.
+const beat = time.Second / parts
+
+// speak is the loop that alone tells the room's members anything that concerns all of them, so that nobody hears
+// something older after something newer.
+func (r *Room) speak(ctx context.Context) {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for part := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case heard := <-r.inbox:
+			r.take(heard)
+		case do := <-r.work:
+			do()
+		case <-ticker.C:
+			part = (part + 1) % parts
+			r.turn(r.opts.Clock.Now())
+			r.spread(part)
+		}
+	}
+}
+
+// spread gives the tally to those players whose turn it is, if it is news to them.
+func (r *Room) spread(part int) {
+	if text := r.latest; text != nil && r.spreadOf[part] != r.serial {
+		r.spreadOf[part] = r.serial
+		r.audience.playing(part, text)
+	}
+}
+
+// take takes one message from Redis.
+func (r *Room) take(heard game.Heard) {
+	switch {
+	case heard.Claims != nil:
+		r.claimed(heard.Claims)
+	case heard.Tally != nil:
+		r.counted(heard.Tally)
+	case heard.Notice != nil:
+		r.audience.everybody(heard.Notice)
+	default: // another round, another phase, or something was lost: read it
+		if heard.Lost {
+			r.lost.Store(true)
+		}
+		r.nudge()
+	}
+}
+
+// claimed takes note of a batch of claims and tells each to its player's tabs.
+func (r *Room) claimed(c *game.Claimed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rain == nil || r.rain.round.ID != c.Round {
+		r.nudge()
+		return
+	}
+	if !r.rain.note(c) {
+		r.lost.Store(true)
+	}
+	if (r.rain.soldOut() && !r.rain.final) || r.lost.Load() {
+		r.nudge()
+	}
+	for _, claim := range c.Claims {
+		seat := r.seats[claim.Player]
+		if seat != nil && seat.in(r.rain).add(claim) {
+			deliver(seat.members, wire.Encode(wire.ClaimMade{Claim: wire.ClaimOf(c.Round, claim)}))
+		}
+	}
+}
+
+// counted takes a tally that is not older than the one known. Hosts and screens hear it now, players in their turn.
+func (r *Room) counted(text []byte) {
+	var tally wire.Tally
+	if err := json.Unmarshal(text, &tally); err != nil {
+		r.opts.Log.Error("a tally does not parse", "room", r.code, "error", err)
+		return
+	}
+	r.mu.Lock()
+	old := tally.Epoch < r.tally.Epoch || (tally.Epoch == r.tally.Epoch && tally.Serial <= r.tally.Serial)
+	if !old {
+		r.tally = tally
+		if rain := r.rain; rain == nil || rain.round.ID != tally.Round || tally.ClaimedPackets > rain.applied {
+			r.lost.Store(true)
+			r.nudge()
+		}
+	}
+	r.mu.Unlock()
+	if !old {
+		r.latest = text
+		r.serial++
+		r.audience.watching(text)
+	}
+}
+
+// turn does what time brings: the countdown ends, drops begin to fall.
+func (r *Room) turn(now game.Moment) {
+	r.mu.Lock()
+	rain := r.rain
+	if rain == nil {
+		r.mu.Unlock()
+		return
+	}
+	var changed []byte
+	if rain.round.Phase == game.Countdown && rain.round.StartsAt > 0 && now >= rain.round.StartsAt {
+		rain.round.Phase = game.Raining
+		changed = r.roundFrame()
+	}
+	drops, id := rain.nextDrops(now), rain.round.ID
+	r.mu.Unlock()
+	if changed != nil {
+		r.audience.everybody(changed)
+	}
+	if len(drops) > 0 {
+		r.audience.everybody(wire.Encode(wire.Drops{Round: id, Drops: wire.DropsOf(drops)}))
+	}
+}
+
+// begins makes a round the room's current one, as far as SQL knows it.
+func (r *Room) begins(round game.Round) {
+	r.mu.Lock()
+	changed := r.becomes(round)
+	if rain := r.rain; !changed && rain.round.Phase != round.Phase && round.Phase.Over() {
+		// Redis has forgotten it; SQL knows how it ended.
+		rain.round.Phase, rain.round.Reason, rain.round.Frozen = round.Phase, round.Reason, round.Frozen
+		changed = true
+	}
+	r.announce(changed)
+}
+
+// stands makes known where a round stands.
+func (r *Room) stands(round game.Round, standing game.Standing) {
+	r.mu.Lock()
+	changed := r.becomes(round)
+	if r.rain.round.ID == round.ID {
+		changed = r.rain.follow(standing) || changed
+		if round.Phase == game.Settled && r.rain.round.Phase != game.Settled {
+			r.rain.round.Phase, changed = game.Settled, true
+		}
+	}
+	r.announce(changed)
+}
+
+// becomes replaces the rain if the round is another one; under the lock.
+func (r *Room) becomes(round game.Round) bool {
+	if r.rain != nil && r.rain.round.ID == round.ID {
+		return false
+	}
+	r.rain = newRain(round, r.opts.Clock.Now())
+	return true
+}
+
+// announce ends a change under the lock and tells everybody of it.
+func (r *Room) announce(changed bool) {
+	frame := r.roundFrame()
+	r.mu.Unlock()
+	if changed {
+		r.audience.everybody(frame)
+	}
+}
+
+func (r *Room) roundFrame() []byte {
+	return wire.Encode(wire.RoundChanged{Round: wire.RoundOf(r.rain.round)})
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+
+	"redrain/internal/ledger"
+)
+
+// databaseConfig is what every command that needs the database asks for.
+type databaseConfig struct {
+	DatabaseURL string `env:"DATABASE_URL" default:"sqlite:redrain.db" placeholder:"URL" help:"Database: sqlite:PATH. By default a file in the working directory."`
+}
+
+// serveCommand is the configuration of the server; each flag has its environment variable.
+type serveCommand struct {
+	databaseConfig
+
+	Host           string   `env:"HOST" default:"" placeholder:"ADDRESS" help:"Address to listen on; all by default."`
+	Port           int      `env:"PORT" default:"8080" help:"Port to listen on; 0 takes a free one."`
+	RedisURL       string   `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. None: the embedded one, for one instance, whose open rounds end with the process."`
+	HostPassword   string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page. None: one is made and printed."`
+	SessionSecret  string   `env:"SESSION_SECRET" placeholder:"TEXT" help:"At least 32 bytes that sign sessions. None: one is made and kept in the database."`
+	PublicURL      string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
+	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL,…" help:"Further web origins whose pages may connect."`
+	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
+	TapsPerSecond  int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
+	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
+}
+
+func (c *serveCommand) logger(to *console) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // the flag takes only names of levels
+	return slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: level}))
+}
+
+// check refuses values that flags cannot refuse by themselves.
+func (c *serveCommand) check() error {
+	switch {
+	case c.Port < 0 || c.Port > 65535:
+		return fmt.Errorf("PORT must be between 0 and 65535, not %d", c.Port)
+	case c.TapsPerSecond < 1 || c.TapsPerSecond > 100_000:
+		return fmt.Errorf("TAPS_PER_SECOND must be between 1 and 100000, not %d", c.TapsPerSecond)
+	case c.SessionSecret != "" && len(c.SessionSecret) < 32:
+		return errors.New("SESSION_SECRET must have at least 32 bytes")
+	}
+	for _, origin := range c.AllowedOrigins {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("ALLOWED_ORIGINS: %q is not like https://example.org", origin)
+		}
+	}
+	_, err := c.proxies()
+	return err
+}
+
+func (c *serveCommand) proxies() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("TRUSTED_PROXIES: %q is not a network like 10.0.0.0/8", text)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+// openLedger opens the database and brings its tables up to date.
+func (c *databaseConfig) openLedger(ctx context.Context) (*ledger.Ledger, error) {
+	books, err := ledger.Open(ctx, c.DatabaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if err := books.Migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("migrate the database: %w", err), books.Close())
+	}
+	return books, nil
+}
+
+type migrateCommand struct{ databaseConfig }
+
+// Run brings the tables up to date; it may be repeated, and run beside other instances.
+func (c *migrateCommand) Run(ctx context.Context) error {
+	books, err := c.openLedger(ctx)
+	if err != nil {
+		return &startError{err}
+	}
+	return books.Close()
+}

@@ -1,0 +1,81 @@
+// Command server runs redrain, a red packet rain game server. This package holds the commands and the wiring, nothing else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes: a wrong flag or variable, and whatever keeps the server from starting, is exitUsage.
+const (
+	exitOK    = 0
+	exitFault = 1
+	exitUsage = 2
+)
+
+type cli struct {
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve players, hosts and screens (the default)."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database's tables up to date and end."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the program: it returns the exit code when the command is done or ctx ends.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var commands cli
+	helped := false
+	parser, err := kong.New(&commands,
+		kong.Name("server"), kong.Description("redrain, a red packet rain (红包雨) game server."),
+		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
+	)
+	if err != nil {
+		return complain(stderr, err, exitFault)
+	}
+	parsed, err := parser.Parse(args)
+	if helped {
+		return exitOK
+	}
+	if err != nil {
+		return complain(stderr, err, exitUsage)
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	parsed.Bind(&console{out: stdout, err: stderr})
+	err = parsed.Run()
+	var refused *startError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &refused):
+		return complain(stderr, err, exitUsage)
+	default:
+		return complain(stderr, err, exitFault)
+	}
+}
+
+// console is where a command writes.
+type console struct{ out, err io.Writer }
+
+// startError is what keeps a command from starting.
+type startError struct{ cause error }
+
+func (e *startError) Error() string { return e.cause.Error() }
+func (e *startError) Unwrap() error { return e.cause }
+
+// complain says what is wrong in one line.
+func complain(stderr io.Writer, err error, code int) int {
+	_, _ = fmt.Fprintln(stderr, "server: "+strings.Join(strings.Fields(err.Error()), " "))
+	return code
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+)
+
+// stopWithin bounds an orderly stop; a second signal ends the process at once.
+const stopWithin = 10 * time.Second
+
+// Run serves until ctx ends.
+func (c *serveCommand) Run(ctx context.Context, to *console) error {
+	log := c.logger(to)
+	made := c.HostPassword == ""
+	if made {
+		c.HostPassword = rand.Text()[:12]
+	}
+	app, err := start(ctx, c, log)
+	if err != nil {
+		return &startError{err}
+	}
+	c.greet(to, app, made)
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+		err = nil
+	case err = <-app.failed:
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	return errors.Join(err, app.stop(stopping))
+}
+
+// greet prints what somebody who just started the server wants to know.
+func (c *serveCommand) greet(to *console, app *app, made bool) {
+	site := c.PublicURL
+	if site == "" {
+		site = "http://" + net.JoinHostPort(reachable(app.address), strconv.Itoa(app.port()))
+	}
+	_, _ = fmt.Fprintf(to.out, "\n  redrain is ready\n\n  players   %s/\n  host      %s/host\n  screen    %s/screen/CODE\n", site, site, site)
+	if made {
+		_, _ = fmt.Fprintf(to.out, "\n  the host's password for this run: %s\n", c.HostPassword)
+	}
+	if c.RedisURL == "" {
+		_, _ = fmt.Fprintf(to.out, "\n  Embedded Redis and %s: good for trying out and for a party on one machine; set REDIS_URL for money that must\n  outlive this process and for more instances.\n", c.DatabaseURL)
+	}
+	_, _ = fmt.Fprintln(to.out)
+}
+
+// reachable is the address to print: phones in the same network cannot reach localhost.
+func reachable(listening net.Addr) string {
+	tcp, ok := listening.(*net.TCPAddr)
+	if !ok {
+		return "localhost"
+	}
+	if !tcp.IP.IsUnspecified() {
+		return tcp.IP.String()
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return "localhost"
+	}
+	for _, address := range addresses {
+		if network, ok := address.(*net.IPNet); ok && network.IP.IsPrivate() && network.IP.To4() != nil {
+			return network.IP.String()
+		}
+	}
+	return "localhost"
+}
+
+// warnAbout logs an error of a step that goes on without it.
+func warnAbout(log *slog.Logger, doing string, err error) {
+	if err != nil {
+		log.Warn("cannot "+doing, "error", err)
+	}
+}
