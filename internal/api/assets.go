@@ -169,6 +169,17 @@ func acceptsGzip(header string) bool {
 // page serves one of the pages.
 func (s *Server) page(name string) echo.HandlerFunc { return s.assets[name].serve }
 
+// roomPage serves a page of a room, whatever the code: the page itself says that there is no such room. Echo's last
+// parameter would take further slashes too.
+func (s *Server) roomPage(name string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if code := c.Param("code"); code == "" || strings.Contains(code, "/") {
+			return errPageNotFound
+		}
+		return s.assets[name].serve(c)
+	}
+}
+
 // serveAsset serves any other file: /assets/shared/base.css is shared/base.css. Pages have addresses of their own.
 func (s *Server) serveAsset(c echo.Context) error {
 	file := s.assets[c.Param("*")]

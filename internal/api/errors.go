@@ -160,11 +160,12 @@ const notFoundPage = `<!doctype html>
 </html>
 `
 
-// answer writes JSON.
+// answer writes JSON, for this caller and this moment only.
 func answer(c echo.Context, status int, body any) error {
 	text, err := wire.Marshal(body)
 	if err != nil {
 		return err
 	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.Blob(status, echo.MIMEApplicationJSON, text)
 }

@@ -93,11 +93,3 @@ func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		return next(c)
 	}
 }
-
-// neverCache keeps answers that are for one person, or for one moment, out of every cache.
-func neverCache(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-		return next(c)
-	}
-}

@@ -30,6 +30,7 @@ func (s *Server) showQR(c echo.Context) error {
 	if err != nil {
 		return fmt.Errorf("draw QR code: %w", err)
 	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-cache")
 	return c.Blob(http.StatusOK, "image/svg+xml", drawQR(code))
 }
 

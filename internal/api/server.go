@@ -116,9 +116,9 @@ func (s *Server) routePages() {
 		s.echo.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
 	}
 	get("/", s.page(pageJoin))
-	get("/r/:code", s.page(pagePlayer))
+	get("/r/:code", s.roomPage(pagePlayer))
 	get("/host", s.page(pageHost))
-	get("/screen/:code", s.page(pageScreen))
+	get("/screen/:code", s.roomPage(pageScreen))
 	get("/assets/*", s.serveAsset)
 	get("/healthz", s.healthy)
 	get("/readyz", s.ready)
@@ -128,23 +128,29 @@ func (s *Server) routePages() {
 // answerWithin bounds an API request: a database that hangs must not pile up requests.
 const answerWithin = 10 * time.Second
 
+// routeAPI gives each route its middleware. A group's would answer 404 where a path is known but not the method.
 func (s *Server) routeAPI() {
-	api := s.echo.Group("/api", s.refuseForeignOrigins, neverCache, middleware.ContextTimeout(answerWithin))
-	api.POST("/host/session", s.logIn)
-	api.DELETE("/host/session", s.logOut, s.hostOnly)
-	api.POST("/rooms", s.createRoom, s.hostOnly)
-	api.GET("/rooms", s.listRooms, s.hostOnly)
-	api.GET("/rooms/:code", s.showRoom)
-	api.GET("/rooms/:code/qr.svg", s.showQR)
-	api.POST("/rooms/:code/players", s.join)
-	api.GET("/rooms/:code/players/me", s.showMe)
-	api.POST("/rooms/:code/rounds", s.createRound, s.hostOnly)
-	api.GET("/rooms/:code/rounds", s.listRounds, s.hostOnly)
-	api.POST("/rounds/preview", s.previewRound, s.hostOnly)
-	api.POST("/rounds/:id/start", step(s.Rounds.Start), s.hostOnly)
-	api.POST("/rounds/:id/stop", step(s.Rounds.Stop), s.hostOnly)
-	api.POST("/rounds/:id/cancel", step(s.Rounds.Cancel), s.hostOnly)
-	api.GET("/rounds/:id", s.showRound)
-	api.GET("/rounds/:id/claims", s.listClaims, s.hostOnly)
-	api.GET("/rounds/:id/claims/me", s.showMyClaims)
+	deadline := middleware.ContextTimeout(answerWithin)
+	anybody := func(method, path string, handler echo.HandlerFunc) {
+		s.echo.Add(method, "/api"+path, handler, s.refuseForeignOrigins, deadline)
+	}
+	host := func(method, path string, handler echo.HandlerFunc) { anybody(method, path, s.hostOnly(handler)) }
+
+	anybody("POST", "/host/session", s.logIn)
+	host("DELETE", "/host/session", s.logOut)
+	host("POST", "/rooms", s.createRoom)
+	host("GET", "/rooms", s.listRooms)
+	anybody("GET", "/rooms/:code", s.showRoom)
+	anybody("GET", "/rooms/:code/qr.svg", s.showQR)
+	anybody("POST", "/rooms/:code/players", s.join)
+	anybody("GET", "/rooms/:code/players/me", s.showMe)
+	host("POST", "/rooms/:code/rounds", s.createRound)
+	host("GET", "/rooms/:code/rounds", s.listRounds)
+	host("POST", "/rounds/preview", s.previewRound)
+	host("POST", "/rounds/:id/start", step(s.Rounds.Start))
+	host("POST", "/rounds/:id/stop", step(s.Rounds.Stop))
+	host("POST", "/rounds/:id/cancel", step(s.Rounds.Cancel))
+	anybody("GET", "/rounds/:id", s.showRound)
+	host("GET", "/rounds/:id/claims", s.listClaims)
+	anybody("GET", "/rounds/:id/claims/me", s.showMyClaims)
 }

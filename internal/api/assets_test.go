@@ -1,0 +1,133 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"redrain/web"
+)
+
+func TestPagesHaveTheirAddresses(t *testing.T) {
+	r := newRig(t)
+	for path, title := range map[string]string{
+		"/": "join", "/r/RAXN88": "player", "/r/raxn88": "player", "/host": "host", "/screen/RAXN88": "screen", "/r/RAXN88?lang=en": "player",
+	} {
+		response := r.call("GET", path, "")
+		if response.Code != 200 || !strings.Contains(response.Body.String(), "<title>"+title+"</title>") ||
+			response.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+			t.Errorf("%s: got %d %s", path, response.Code, response.Body)
+		}
+		if head := r.call("HEAD", path, ""); head.Code != 200 || head.Body.Len() != 0 {
+			t.Errorf("HEAD %s: got %d with %d bytes", path, head.Code, head.Body.Len())
+		}
+	}
+}
+
+func TestFilesAreRevalidated(t *testing.T) {
+	r := newRig(t)
+	for _, path := range []string{"/", "/assets/shared/app.js", "/assets/shared/base.css", "/assets/shared/icon.png"} {
+		first := r.call("GET", path, "")
+		tag := first.Header().Get("ETag")
+		if first.Code != 200 || len(tag) < 34 || first.Header().Get("Cache-Control") != "no-cache" {
+			t.Fatalf("%s: got %d, tag %s, %s", path, first.Code, tag, first.Header().Get("Cache-Control"))
+		}
+		again := r.call("GET", path, "", header("If-None-Match", tag))
+		if again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != tag {
+			t.Errorf("%s again: got %d with %d bytes", path, again.Code, again.Body.Len())
+		}
+		if changed := r.call("GET", path, "", header("If-None-Match", `"older"`)); changed.Code != 200 || changed.Body.Len() == 0 {
+			t.Errorf("%s after an update: got %d", path, changed.Code)
+		}
+	}
+}
+
+func TestTextIsPackedForThoseWhoTakeIt(t *testing.T) {
+	r := newRig(t)
+	plain := r.call("GET", "/assets/shared/app.js", "")
+	packed := r.call("GET", "/assets/shared/app.js", "", header("Accept-Encoding", "gzip, deflate, br"))
+	if packed.Header().Get("Content-Encoding") != "gzip" || packed.Header().Get("Vary") != "Accept-Encoding" ||
+		packed.Header().Get("ETag") == plain.Header().Get("ETag") || packed.Body.Len() >= plain.Body.Len() {
+		t.Fatalf("got %v with %d bytes of %d", packed.Header(), packed.Body.Len(), plain.Body.Len())
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed.Body.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unpacked, err := io.ReadAll(reader); err != nil || !bytes.Equal(unpacked, plain.Body.Bytes()) {
+		t.Errorf("packed and plain differ, %v", err)
+	}
+	tag := packed.Header().Get("ETag")
+	if again := r.call("GET", "/assets/shared/app.js", "", header("Accept-Encoding", "gzip"), header("If-None-Match", tag)); again.Code != 304 {
+		t.Errorf("the packed form again: got %d", again.Code)
+	}
+	if image := r.call("GET", "/assets/shared/icon.png", "", header("Accept-Encoding", "gzip")); image.Header().Get("Content-Encoding") != "" {
+		t.Error("a picture is packed twice")
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.000": false, "gzip; q=0.001": true,
+		"*": true, "*;q=0": false, "gzip;q=0, *": false, "*, gzip;q=0": false, "*;q=0, gzip": true, "deflate, br": false, "identity": false,
+	} {
+		if got := acceptsGzip(header); got != want {
+			t.Errorf("%q: got %v", header, got)
+		}
+	}
+}
+
+func TestFilesHaveTheirTypes(t *testing.T) {
+	r := newRig(t)
+	for path, want := range map[string]string{
+		"/assets/shared/app.js": "text/javascript; charset=utf-8", "/assets/shared/base.css": "text/css; charset=utf-8",
+		"/assets/shared/icon.png": "image/png",
+	} {
+		if got := r.call("GET", path, "").Header().Get("Content-Type"); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestWhatChecksNeedIsNotServed(t *testing.T) {
+	r := newRig(t)
+	for _, path := range []string{
+		"/assets/shared/app.test.js", "/assets/shared/testdata/a.json", "/assets/shared/types.d.ts", "/assets/shared/NOTES.md",
+		"/assets/package.json", "/assets/node_modules/typescript/tsc.js", "/assets/host/index.html", "/assets/", "/assets/shared",
+		"/assets/../package.json", "/assets/%2e%2e/go.mod", "/assets/shared/..%2fapp.js", "/package.json", "/nothing", "/r", "/r/", "/r/A/B",
+	} {
+		response := r.call("GET", path, "")
+		if response.Code != 404 || response.Header().Get("Content-Type") != "text/html; charset=UTF-8" || !strings.Contains(response.Body.String(), "<h1>404</h1>") {
+			t.Errorf("%s: got %d %s", path, response.Code, response.Header().Get("Content-Type"))
+		}
+	}
+}
+
+func TestPagesMustBeComplete(t *testing.T) {
+	if _, err := loadAssets(fstest.MapFS{"join/index.html": {Data: []byte("x")}}); err == nil || !strings.Contains(err.Error(), "player/index.html is missing") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The real files: every page is there, and runs under the policy that forbids everything inline.
+func TestRealPagesKeepToThePolicy(t *testing.T) {
+	assets, err := loadAssets(web.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range assets {
+		if !strings.HasSuffix(name, ".html") {
+			continue
+		}
+		text := string(file.plain)
+		for _, inline := range []string{"<script>", "<style", " style=", " onclick=", " onload=", "javascript:", "https://", "http://"} {
+			if strings.Contains(text, inline) {
+				t.Errorf("%s has %q", name, inline)
+			}
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestLimiterRemembersABoundedNumberOfClients(t *testing.T) {
+	c := &clock{now: time.Unix(0, 0)}
+	l := newLimiter(1, 1, c.Now)
+	for i := range 5 * limiterKeys {
+		l.allow(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
+	}
+	if held := len(l.young) + len(l.old); held > 2*limiterKeys {
+		t.Errorf("remembers %d clients", held)
+	}
+}
+
+// Who keeps trying stays remembered, however many others pass by.
+func TestLimiterDoesNotForgetWhoKeepsTrying(t *testing.T) {
+	c := &clock{now: time.Unix(0, 0)}
+	l := newLimiter(1, 1, c.Now)
+	if !l.allow("203.0.113.7") {
+		t.Fatal("the first try is refused")
+	}
+	for i := range 3 * limiterKeys {
+		l.allow(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
+		if i%1000 == 0 && l.allow("203.0.113.7") {
+			t.Fatalf("forgotten after %d others", i)
+		}
+	}
+}
