@@ -58,15 +58,41 @@ func TestSQLitePathIsTakenAsItIs(t *testing.T) {
 }
 
 func TestMigrateIsSafeWhenInstancesStartAtOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		atOnce(8, func(int) {
-			l := open()
-			if err := l.Migrate(t.Context()); err != nil {
-				t.Errorf("migrate again: %v", err)
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			url := newDatabase(t)
+			instances := make([]*ledger.Ledger, 8)
+			for i := range instances {
+				instances[i] = must[*ledger.Ledger](t)(ledger.Open(t.Context(), url))
+				defer instances[i].Close()
 			}
+			atOnce(len(instances), func(i int) {
+				for range 2 {
+					if err := instances[i].Migrate(t.Context()); err != nil {
+						t.Errorf("instance %d: %v", i, err)
+					}
+				}
+			})
+			newRoom(t, instances[0])
 		})
-		newRoom(t, open())
-	})
+	}
+}
+
+// What money needs of SQLite holds on every connection, also on those that a pool opens later.
+func TestSQLiteConnectionsAreSafeForMoney(t *testing.T) {
+	l := openLedger(t, databases["sqlite"](t))
+	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"}
+	for pool, db := range ledger.Pools(l) {
+		for pragma, value := range want {
+			var got string
+			if err := db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != value {
+				t.Errorf("%s is %s in the pool that can %s (%v)", pragma, got, pool, err)
+			}
+		}
+	}
+	if _, err := ledger.Pools(l)["read"].ExecContext(t.Context(), "DELETE FROM rooms"); err == nil {
+		t.Error("the pool for reading can write")
+	}
 }
 
 func TestMigrateGivesUpWaitingWithItsContext(t *testing.T) {

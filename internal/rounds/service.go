@@ -1,0 +1,120 @@
+package rounds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"redrain/internal/game"
+)
+
+// Books are the rounds in SQL. Every step answers with the round as it is afterwards; repeated, it changes nothing.
+type Books interface {
+	// CreateRound makes a draft; game.ErrNotFound when there is no such room.
+	CreateRound(ctx context.Context, room string, settings game.Settings, rehearsal bool) (game.Round, error)
+	// Round returns game.ErrNotFound when there is none.
+	Round(ctx context.Context, id string) (game.Round, error)
+	// OpenRounds are all rounds in countdown or raining, frozen ones too.
+	OpenRounds(ctx context.Context) ([]game.Round, error)
+	// Begin takes a draft and its room; the secret of the first Begin stays. game.ErrRoomBusy, game.ErrWrongPhase.
+	Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error)
+	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
+	NoteRaining(ctx context.Context, id string) (game.Round, error)
+	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error)
+	NoteFrozen(ctx context.Context, id string) (game.Round, error)
+}
+
+// Pool are the rounds in Redis.
+type Pool interface {
+	// Open makes the round's keys, or finds them made: the same answer either way. Redis' clock decides when it starts.
+	// amounts are those of a dealt round, else nil. game.ErrTorn: what keys there are do not fit together.
+	Open(ctx context.Context, round game.Round, amounts []game.Cents) (game.Standing, error)
+	// Close closes an open round for a reason; a closed round answers with its first reason. game.ErrNotYet: ByTime before
+	// its end, BySoldOut while packets are left. game.ErrWrongPhase: Cancelled once it rains. game.ErrGone: no keys.
+	Close(ctx context.Context, round game.Round, reason game.CloseReason) (game.Standing, error)
+	// Standing is where a round stands; Left counts what a closed one refunds. game.ErrGone: no keys.
+	Standing(ctx context.Context, round string) (game.Standing, error)
+	// Now estimates Redis' clock.
+	Now() game.Moment
+}
+
+// Options say how rounds are kept.
+type Options struct {
+	// Embedded says that Redis runs within this process and loses its keys with it. A round without keys is then closed as
+	// interrupted; else it is frozen, and the host decides.
+	Embedded bool
+	Log      *slog.Logger // nil: no log
+}
+
+// Service creates, starts and ends rounds. Safe for concurrent use; any number of instances may share Books and Pool.
+type Service struct {
+	books   Books
+	pool    Pool
+	options Options
+	log     *slog.Logger
+	nudge   chan struct{} // tells Keep to look for rounds now
+}
+
+// New returns a service; run its Keep in every instance.
+func New(books Books, pool Pool, options Options) *Service {
+	log := options.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{books: books, pool: pool, options: options, log: log, nudge: make(chan struct{}, 1)}
+}
+
+// Create makes a draft in a room. *game.Invalid: the settings are refused. game.ErrNotFound: there is no such room.
+func (s *Service) Create(ctx context.Context, room string, settings game.Settings, rehearsal bool) (game.Round, error) {
+	if err := settings.Validate(); err != nil {
+		return game.Round{}, err
+	}
+	title, refused := game.CleanTitle(settings.Title)
+	if refused != nil {
+		return game.Round{}, refused
+	}
+	settings.Title = title
+	round, err := s.books.CreateRound(ctx, room, settings, rehearsal)
+	if err != nil {
+		return game.Round{}, fmt.Errorf("create: %w", err)
+	}
+	return round, nil
+}
+
+// noteClosed writes into SQL how a round closed in Redis.
+func (s *Service) noteClosed(ctx context.Context, round game.Round, standing game.Standing) (game.Round, error) {
+	return s.noteClosedAs(ctx, round, standing.Reason, claimed(round, standing.Left))
+}
+
+func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason game.CloseReason, claimed game.Left) (game.Round, error) {
+	closed, err := s.books.NoteClosed(ctx, round.ID, reason, claimed)
+	if err != nil {
+		return round, err
+	}
+	s.log.Info("round is closed", "round", closed.ID, "room", closed.Room, "reason", closed.Reason,
+		"claimed_packets", closed.Claimed.Packets, "claimed_cents", int64(closed.Claimed.Cents))
+	return closed, nil
+}
+
+func claimed(round game.Round, left game.Left) game.Left {
+	return game.Left{Packets: round.Settings.Packets - left.Packets, Cents: round.Settings.Total - left.Cents}
+}
+
+// keysLost reports whether an error of the pool says that the round cannot go on from its keys.
+func keysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
+
+// lost deals with a round whose keys are lost. given is what it is known to have given away before.
+func (s *Service) lost(ctx context.Context, round game.Round, given game.Left, cause error) (game.Round, error) {
+	if s.options.Embedded {
+		s.log.Error("round is interrupted: its keys were lost", "round", round.ID, "room", round.Room, "cause", cause)
+		return s.noteClosedAs(ctx, round, game.Interrupted, given)
+	}
+	frozen, err := s.books.NoteFrozen(ctx, round.ID)
+	if err != nil {
+		return round, err
+	}
+	s.log.Error("round is frozen: its keys were lost; restore redis, or stop the round to give it up",
+		"round", round.ID, "room", round.Room, "cause", cause)
+	return frozen, nil
+}
