@@ -33,6 +33,7 @@ var (
 	errMethod         = &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "", "this address does not take this method"}
 	errRoomBusy       = &refusal{http.StatusConflict, "room_busy", "", "another round of the room is active"}
 	errWrongPhase     = &refusal{http.StatusConflict, "wrong_phase", "", "the round's phase does not allow this"}
+	errKeysLost       = &refusal{http.StatusConflict, "keys_lost", "", "redis has lost the round's keys: it is frozen, and stopping it once more gives it up"}
 	errTooLarge       = &refusal{http.StatusRequestEntityTooLarge, "too_large", "", "the request is too large"}
 	errNotJSON        = &refusal{http.StatusUnsupportedMediaType, "not_json", "", "the Content-Type must be application/json"}
 	errTooManyRequest = &refusal{http.StatusTooManyRequests, "too_many_requests", "", "too many requests, try again later"}
@@ -57,7 +58,10 @@ var sentinels = []struct {
 	{game.ErrRoomBusy, errRoomBusy},
 	{game.ErrWrongPhase, errWrongPhase},
 	{game.ErrNotYet, errWrongPhase},
+	{game.ErrGone, errKeysLost},
+	{game.ErrTorn, errKeysLost},
 	{game.ErrBusy, errBusy},
+	{game.ErrRefused, errBusy},
 	{game.ErrUnknown, errBusy},
 	{ErrUnauthorized, errUnauthorized},
 	{context.DeadlineExceeded, errBusy},

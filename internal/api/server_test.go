@@ -64,6 +64,9 @@ func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
 		game.ErrBusy:               {503, "busy"},
 		game.ErrUnknown:            {503, "busy"},
 		game.ErrNotYet:             {409, "wrong_phase"},
+		game.ErrGone:               {409, "keys_lost"},
+		game.ErrTorn:               {409, "keys_lost"},
+		game.ErrRefused:            {503, "busy"},
 		context.DeadlineExceeded:   {503, "busy"},
 		http.ErrBodyReadAfterClose: {500, "fault"},
 	} {
