@@ -1,0 +1,53 @@
+import { asApiError, makeRoom } from '../shared/api.js';
+import { t } from '../shared/i18n.js';
+import { Name } from '../shared/name.js';
+import { showPhase } from '../shared/page.js';
+import { html, useEffect, useState } from '../shared/view.js';
+
+/** @import {Room} from '../shared/messages.js' */
+
+/**
+ * All rooms, and a new one.
+ * @param {{rooms: Room[], enter: (code: string) => void}} props
+ */
+export function RoomList({ rooms, enter }) {
+  const [name, setName] = useState('');
+  const [error, setError] = useState('');
+  const [busy, setBusy] = useState(false);
+  useEffect(() => showPhase('rooms'), []);
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      enter((await makeRoom(name)).room.code);
+    } catch (failure) {
+      setError(asApiError(failure).text);
+    }
+    setBusy(false);
+  }
+
+  return html`<main class="rooms">
+    <form class="card make-room" onSubmit=${submit} novalidate>
+      <h2>${t('rooms.make')}</h2>
+      <label class="field">
+        <span class="field-label">${t('rooms.name')}</span>
+        <input class="input" name="room-name" autocomplete="off" maxlength="60" data-test="room-name" placeholder=${t('rooms.placeholder')} value=${name}
+          aria-invalid=${error !== ''} onInput=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => setName(event.currentTarget.value)} />
+        <span class="field-hint">${t('rooms.hint')}</span>
+        <span class="field-error" data-test="error" role="alert">${error}</span>
+      </label>
+      <button class="button button-red" data-test="make-room" disabled=${busy}>${t('rooms.go')}</button>
+    </form>
+    <h1>${t('rooms.title')}</h1>
+    ${rooms.length === 0 && html`<p class="empty" data-test="no-rooms">${t('rooms.empty')}</p>`}
+    <ul class="rooms-list">
+      ${rooms.map((room) => html`<li key=${room.code}>
+        <a class="card room-link" href="#/${room.code}" data-test="room" data-code=${room.code}>
+          <${Name} text=${room.name} /><span class="room-link-code">${room.code}</span>
+        </a>
+      </li>`)}
+    </ul>
+  </main>`;
+}

@@ -1,0 +1,58 @@
+import { getRound } from '../shared/api.js';
+import { t } from '../shared/i18n.js';
+import { Money } from '../shared/money-text.js';
+import { isActive, isOver, secondsLeft, stageOf } from '../shared/phase.js';
+import { html, useEffect, useState } from '../shared/view.js';
+import { ClaimsTable } from './claims-table.js';
+import { Totals } from './totals.js';
+
+/** @import {Live} from '../shared/live.js' */
+/** @import {Round, Tally} from '../shared/messages.js' */
+
+/**
+ * One round: what it is, where it stands, what one can do with it.
+ * @param {{round: Round, live: Live, act: (round: Round, step: 'start'|'stop'|'cancel') => void, copy: (round: Round) => void}} props
+ */
+export function RoundCard({ round, live, act, copy }) {
+  const [open, setOpen] = useState(false);
+  const { store } = live;
+  const isCurrent = store.round.value?.id === round.id;
+  const stage = isOver(round) ? round.phase : stageOf(round, store.moment.value);
+  const tally = useTally(round, isCurrent ? store.roundTally.value : null, open);
+  const state = stage === 'waiting' ? 'draft' : stage;
+  return html`<article class="card round ${isActive(round) ? 'round-active' : ''}" data-test="round" data-round=${round.id} data-phase=${round.phase}>
+    <header class="round-head">
+      <h3 class="round-title">${round.title ? html`<bdi>${round.title}</bdi>` : t('round.untitled')}</h3>
+      <span class="pill pill-${state}" data-test="round-phase">${t(`phase.${state}`)}${seconds(round, state, store.moment.value)}</span>
+    </header>
+    <p class="round-facts"><${Money} cents=${round.total_cents} /> · ${t('packets', { n: round.packets })} · ${t('round.lasts', { n: Math.round(round.duration_ms / 1000) })}
+      ${isOver(round) && round.reason && html` · ${t(`reason.${round.reason}`)}`}</p>
+    ${(isActive(round) || tally) && html`<${Totals} round=${round} tally=${tally} />`}
+    <div class="round-buttons">
+      ${round.phase === 'draft' && html`<button type="button" class="button button-red button-start" data-test="start" onClick=${() => act(round, 'start')}>${t('action.start')}</button>`}
+      ${state === 'countdown' && html`<button type="button" class="button button-plain" data-test="cancel" onClick=${() => act(round, 'cancel')}>${t('action.cancel')}</button>`}
+      ${state === 'raining' && html`<button type="button" class="button button-red" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
+      ${round.phase !== 'draft' && html`<button type="button" class="button button-plain" data-test="show-claims" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'claims.hide' : 'claims.show')}</button>`}
+      <button type="button" class="button button-plain" data-test="copy-round" onClick=${() => copy(round)}>${t('action.copy_round')}</button>
+    </div>
+    ${open && html`<${ClaimsTable} round=${round.id} claimed=${tally?.claimed_packets ?? 0} />`}
+  </article>`;
+}
+
+/**
+ * The live tally of the current round; of earlier ones what the server has, once somebody looks.
+ * @param {Round} round @param {Tally|null} current @param {boolean} wanted
+ */
+function useTally(round, current, wanted) {
+  const [stored, setStored] = useState(/** @type {Tally|null} */ (null));
+  useEffect(() => {
+    if (wanted && !current) getRound(round.id).then((answer) => setStored(answer.tally), () => {});
+  }, [round.id, round.phase, wanted, Boolean(current)]);
+  return current ?? stored;
+}
+
+/** @param {Round} round @param {string} stage @param {number} now */
+function seconds(round, stage, now) {
+  if (stage !== 'countdown' && stage !== 'raining') return '';
+  return ` ${secondsLeft(stage === 'countdown' ? round.starts_at : round.ends_at, now)}`;
+}

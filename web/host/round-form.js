@@ -1,0 +1,96 @@
+import { asApiError, makeRound } from '../shared/api.js';
+import { t } from '../shared/i18n.js';
+import { decimal } from '../shared/money.js';
+import { showToast } from '../shared/toast.js';
+import { html, useState } from '../shared/view.js';
+import { CheckField, ChoiceField, TextField } from './field.js';
+import { Preview } from './preview.js';
+import { hasTiers, readForm } from './settings.js';
+import { TierFields } from './tier-fields.js';
+
+/** @import {ApiError} from '../shared/api.js' */
+/** @import {Round} from '../shared/messages.js' */
+/** @import {Form} from './settings.js' */
+
+/**
+ * Sets up a round. What is wrong stands beside its field; what it means is seen at once.
+ * @param {{code: string, start: Form, made: (round: Round) => void, close: () => void}} props
+ */
+export function RoundForm({ code, start, made, close }) {
+  const [form, setForm] = useState(start);
+  const [refused, setRefused] = useState(/** @type {ApiError|null} */ (null));
+  const [busy, setBusy] = useState(false);
+  const { settings, wrong } = readForm(form);
+
+  /** @param {string} name */
+  const error = (name) => {
+    if (wrong.includes(name)) return t('error.not_a_number');
+    return refused?.field === name ? fieldError(refused) : '';
+  };
+  /** @param {keyof Form} name */
+  const bind = (name) => ({
+    name, value: form[name], error: error(name),
+    onInput: (/** @type {any} */ value) => setForm({ ...form, [name]: value }),
+  });
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (wrong.length > 0) return;
+    setBusy(true);
+    try {
+      made((await makeRound(code, settings)).round);
+    } catch (failure) {
+      setRefused(asApiError(failure));
+      if (!asApiError(failure).field) showToast(asApiError(failure).text, 'bad');
+    }
+    setBusy(false);
+  }
+
+  const derived = hasTiers(form) ? { readonly: true } : {};
+  const total = hasTiers(form) ? decimal(Number(settings.total_cents)) : form.total_cents;
+  const packets = hasTiers(form) ? String(settings.packets) : form.packets;
+  return html`<form class="card round-form" onSubmit=${submit} novalidate data-test="round-form">
+    <h2>${t('form.title')}</h2>
+    <div class="form-columns">
+      <div class="form-fields">
+        <${TextField} ...${bind('title')} numeric=${false} />
+        <div class="form-row">
+          <${TextField} ...${bind('total_cents')} ...${derived} value=${total} unit=${t('unit.yuan')} />
+          <${TextField} ...${bind('packets')} ...${derived} value=${packets} unit=${t('unit.packets')} />
+        </div>
+        <div class="form-row">
+          <${TextField} ...${bind('duration_ms')} unit=${t('unit.seconds')} />
+          <${TextField} ...${bind('cap')} unit=${t('unit.packets')} />
+        </div>
+        <${ChoiceField} ...${bind('pace')} choices=${['even', 'burst']} />
+        <${ChoiceField} ...${bind('split')} choices=${['live', 'dealt']} />
+        ${form.split === 'dealt' && html`<${ChoiceField} ...${bind('deal')} choices=${['double_mean', 'equal', 'tiers']} />`}
+        ${hasTiers(form) && html`<${TierFields} tiers=${form.tiers} error=${error('tiers')} onChange=${(/** @type {Form['tiers']} */ tiers) => setForm({ ...form, tiers })} />`}
+        <details class="more">
+          <summary data-test="more">${t('form.more')}</summary>
+          <div class="form-fields">
+            <div class="form-row">
+              <${TextField} ...${bind('min_cents')} unit=${t('unit.yuan')} />
+              <${TextField} ...${bind('max_cents')} unit=${t('unit.yuan')} />
+            </div>
+            <div class="form-row">
+              <${TextField} ...${bind('countdown_ms')} unit=${t('unit.seconds')} />
+              <${TextField} ...${bind('drops_per_second')} unit=${t('unit.per_second')} />
+            </div>
+            <${TextField} ...${bind('bomb_percent')} unit="%" />
+            <${CheckField} ...${bind('close_when_sold_out')} />
+          </div>
+        </details>
+      </div>
+      <${Preview} settings=${settings} ready=${wrong.length === 0} refuse=${setRefused} />
+    </div>
+    <div class="form-buttons">
+      <button type="button" class="button button-plain" data-test="close-form" onClick=${close}>${t('action.close')}</button>
+      <button class="button button-red" data-test="create-round" disabled=${busy || wrong.length > 0}>${t('form.create')}</button>
+    </div>
+  </form>`;
+}
+
+/** @param {ApiError} refused */
+const fieldError = (refused) => (refused.code === 'out_of_range' ? t(`limit.${refused.field}`) : refused.text);

@@ -1,0 +1,127 @@
+/** Between the round form, all text, and a round's settings, all integers. Pure. */
+import { decimal, parseUnits } from '../shared/money.js';
+
+/** @import {Round} from '../shared/messages.js' */
+
+/**
+ * What is typed, by the API's names of the fields. Amounts are in yuan, times in seconds.
+ * @typedef {object} Form
+ * @property {string} title
+ * @property {string} total_cents
+ * @property {string} packets
+ * @property {'live'|'dealt'} split
+ * @property {'double_mean'|'equal'|'tiers'} deal
+ * @property {{packets: string, cents: string}[]} tiers
+ * @property {'even'|'burst'} pace
+ * @property {string} cap
+ * @property {string} min_cents
+ * @property {string} max_cents empty: none
+ * @property {string} countdown_ms
+ * @property {string} duration_ms
+ * @property {string} drops_per_second
+ * @property {string} bomb_percent
+ * @property {boolean} close_when_sold_out
+ */
+
+/** Places after the point: amounts have two, seconds three, counts none. @type {Record<string, number>} */
+const PLACES = {
+  total_cents: 2, packets: 0, cap: 0, min_cents: 2, max_cents: 2,
+  countdown_ms: 3, duration_ms: 3, drops_per_second: 0, bomb_percent: 0,
+};
+
+/** @type {Form} */
+export const emptyForm = {
+  title: '', total_cents: '100', packets: '50', split: 'live', deal: 'double_mean',
+  tiers: [{ packets: '10', cents: '8.8' }, { packets: '1', cents: '88' }],
+  pace: 'even', cap: '1', min_cents: '0.01', max_cents: '', countdown_ms: '10', duration_ms: '30',
+  drops_per_second: '8', bomb_percent: '10', close_when_sold_out: true,
+};
+
+/** Whether the amounts come from a list of tiers, which then also says the total and the packets. @param {Form} form */
+export const hasTiers = (form) => form.split === 'dealt' && form.deal === 'tiers';
+
+/**
+ * Reads the form exactly, without floats. Fields that are no number of their kind are listed in wrong; the server judges
+ * everything else.
+ * @param {Form} form
+ * @returns {{settings: Record<string, unknown>, wrong: string[]}}
+ */
+export function readForm(form) {
+  /** @type {Record<string, unknown>} */
+  const settings = {
+    title: form.title, split: form.split, pace: form.pace, close_when_sold_out: form.close_when_sold_out,
+  };
+  /** @type {string[]} */
+  const wrong = [];
+  for (const [name, places] of Object.entries(PLACES)) {
+    const typed = /** @type {string} */ (form[/** @type {keyof Form} */ (name)]);
+    const units = name === 'max_cents' && typed.trim() === '' ? 0 : parseUnits(typed, places);
+    if (units === null) wrong.push(name);
+    else settings[name] = units;
+  }
+  if (form.split === 'dealt') settings.deal = form.deal;
+  if (!hasTiers(form)) return { settings, wrong };
+  return { settings: { ...settings, ...readTiers(form.tiers) }, wrong: [...wrong.filter(notFromTiers), ...wrongTiers(form.tiers)] };
+}
+
+/** @param {string} field */
+const notFromTiers = (field) => field !== 'total_cents' && field !== 'packets';
+
+/** @param {Form['tiers']} tiers */
+function readTiers(tiers) {
+  const read = tiers.map((tier) => ({ packets: parseUnits(tier.packets, 0) ?? 0, cents: parseUnits(tier.cents, 2) ?? 0 }));
+  return {
+    tiers: read,
+    packets: read.reduce((sum, tier) => sum + tier.packets, 0),
+    total_cents: read.reduce((sum, tier) => sum + tier.packets * tier.cents, 0),
+  };
+}
+
+/** @param {Form['tiers']} tiers */
+const wrongTiers = (tiers) =>
+  (tiers.some((tier) => parseUnits(tier.packets, 0) === null || parseUnits(tier.cents, 2) === null) ? ['tiers'] : []);
+
+/**
+ * A form filled with an existing round's settings.
+ * @param {Round} round
+ * @returns {Form}
+ */
+export function formOf(round) {
+  return {
+    title: round.title,
+    total_cents: short(decimal(round.total_cents)),
+    packets: String(round.packets),
+    split: round.split,
+    deal: round.deal || 'double_mean',
+    tiers: round.tiers.length > 0 ? round.tiers.map((tier) => ({ packets: String(tier.packets), cents: short(decimal(tier.cents)) })) : emptyForm.tiers,
+    pace: round.pace,
+    cap: String(round.cap),
+    min_cents: short(decimal(round.min_cents)),
+    max_cents: round.max_cents > 0 ? short(decimal(round.max_cents)) : '',
+    countdown_ms: seconds(round.countdown_ms),
+    duration_ms: seconds(round.duration_ms),
+    drops_per_second: String(round.drops_per_second),
+    bomb_percent: String(round.bomb_percent),
+    close_when_sold_out: round.close_when_sold_out,
+  };
+}
+
+/** @param {number} ms */
+const seconds = (ms) => short(`${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`);
+
+/** Without zeros that say nothing. @param {string} text */
+const short = (text) => text.replace(/\.?0+$/, '');
+
+/**
+ * Amounts counted into equal ranges for a histogram.
+ * @param {number[]} amounts
+ * @param {number} most ranges
+ */
+export function histogram(amounts, most) {
+  if (amounts.length === 0) return [];
+  const least = amounts.reduce((a, b) => Math.min(a, b));
+  const span = amounts.reduce((a, b) => Math.max(a, b)) - least + 1;
+  const ranges = new Array(Math.min(most, span)).fill(0);
+  for (const amount of amounts) ranges[Math.floor(((amount - least) * ranges.length) / span)]++;
+  return ranges;
+}

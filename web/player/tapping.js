@@ -1,0 +1,147 @@
+import { t } from '../shared/i18n.js';
+import { tap } from '../shared/messages.js';
+import { money } from '../shared/money.js';
+import { showToast } from '../shared/toast.js';
+import { effect, signal } from '../shared/view.js';
+import { TapBook } from './tap-book.js';
+
+/** @import {ClaimMade, Notice, Refused, Result} from '../shared/messages.js' */
+/** @import {Live} from '../shared/live.js' */
+/** @import {Place} from './geometry.js' */
+/** @import {Effects} from './effects.js' */
+
+/** @typedef {''|'capped'|'sold_out'|'frozen'} Verdict why tapping on is of no use right now */
+
+const BOMB_FREEZE_MS = 2000;
+const FROZEN_SHOWN_MS = 3000;
+
+/** From a touch to its answer: sends taps, keeps their book, and shows what they came to. One per round. */
+export class Tapping {
+  /** @type {import('../vendor/signals-core.js').Signal<Verdict>} */
+  verdict = signal('');
+  /** Until when a bomb holds this page's input, in ms of performance.now(); 0: not. */
+  heldUntil = signal(0);
+  book = new TapBook();
+
+  #live;
+  #round;
+  #effects;
+  /** Where each tap was made, for answers that come when the drop is gone. @type {Map<number, {x: number, y: number}>} */
+  #touched = new Map();
+  /** @type {Set<number>} */
+  #celebrated = new Set();
+  #placeNow;
+  /** @type {Array<() => void>} */
+  #ends = [];
+
+  /**
+   * @param {Live} live
+   * @param {string} round
+   * @param {Effects} effects
+   * @param {(drop: number) => {x: number, y: number}|null} placeNow where a drop is right now
+   */
+  constructor(live, round, effects, placeNow) {
+    this.#live = live;
+    this.#round = round;
+    this.#effects = effects;
+    this.#placeNow = placeNow;
+    for (const claim of live.store.claims.peek()) this.#known(claim.drop);
+    this.#ends.push(live.store.listen((message) => this.#hear(message)));
+    this.#ends.push(effect(() => { if (live.connection.state.value === 'open') this.#sendAgain(); }));
+    this.#ends.push(effect(() => this.#judge()));
+  }
+
+  stop() {
+    for (const end of this.#ends) end();
+  }
+
+  get isHeld() {
+    return performance.now() < this.heldUntil.value;
+  }
+
+  /** A finger came down, on a drop or beside all of them. @param {number} x @param {number} y @param {Place|null} place */
+  touch(x, y, place) {
+    const now = performance.now();
+    if (this.isHeld) return;
+    if (!place) return this.#effects.touch(x, y, now, 'rgba(255, 235, 184, 0.35)');
+    if (place.drop.kind === 'bomb') this.#hitBomb(place, now);
+    else this.#effects.touch(x, y, now);
+    if (this.verdict.value === 'capped' || this.verdict.value === 'sold_out') return;
+    this.#send(place.drop.drop, x, y, now);
+  }
+
+  /** @param {number} drop @param {number} x @param {number} y @param {number} now */
+  #send(drop, x, y, now) {
+    this.#touched.set(drop, { x, y });
+    if (this.#live.connection.send(tap(this.#round, drop))) this.book.tapped(drop, now);
+    else this.#effects.shrug(x, y, now, t('rain.offline'));
+  }
+
+  #sendAgain() {
+    const now = performance.now();
+    for (const drop of this.book.unanswered()) {
+      if (this.book.isDone(drop)) continue;
+      if (this.#live.connection.send(tap(this.#round, drop))) this.book.tapped(drop, now);
+    }
+  }
+
+  /** @param {Place} place @param {number} now */
+  #hitBomb(place, now) {
+    this.#effects.explode(place.x, place.y, now);
+    this.heldUntil.value = now + BOMB_FREEZE_MS;
+    setTimeout(() => { this.heldUntil.value = 0; }, BOMB_FREEZE_MS);
+  }
+
+  /** @param {Result|ClaimMade|Notice|Refused} message */
+  #hear(message) {
+    if (message.type === 'result' && message.round === this.#round) this.#answered(message);
+    if (message.type === 'claim' && message.claim.round === this.#round) this.#won(message.claim.drop, message.claim.cents);
+  }
+
+  /** @param {Result} result */
+  #answered({ drop, outcome, cents }) {
+    this.book.answered(drop, outcome);
+    const now = performance.now();
+    const { x, y } = this.#whereIs(drop);
+    switch (outcome) {
+      case 'won': case 'duplicate': return this.#won(drop, cents);
+      case 'missed': return this.#effects.shrug(x, y, now, t('rain.missed'));
+      case 'throttled': return this.#effects.shrug(x, y, now, t('rain.throttled'));
+      case 'busy': return showToast(t('rain.busy'));
+      case 'capped': case 'sold_out': this.verdict.value = outcome; return undefined;
+      case 'frozen': return this.#frozen();
+      default: return undefined;
+    }
+  }
+
+  /** @param {number} drop @param {number} cents */
+  #won(drop, cents) {
+    if (this.#celebrated.has(drop)) return;
+    this.#known(drop);
+    const { x, y } = this.#whereIs(drop);
+    this.#effects.win(x, y, performance.now(), `+${money(cents)}`);
+  }
+
+  /** @param {number} drop */
+  #known(drop) {
+    this.#celebrated.add(drop);
+    this.book.answered(drop, 'won');
+  }
+
+  #frozen() {
+    this.verdict.value = 'frozen';
+    setTimeout(() => { if (this.verdict.value === 'frozen') this.verdict.value = ''; }, FROZEN_SHOWN_MS);
+  }
+
+  /** What the page can tell by itself: with as many claims as the round allows the server would only say so. */
+  #judge() {
+    const { round, claims, roundTally } = this.#live.store;
+    if (round.value && claims.value.length >= round.value.cap) this.verdict.value = 'capped';
+    else if (roundTally.value?.left_packets === 0) this.verdict.value = 'sold_out';
+  }
+
+  /** @param {number} drop @returns {{x: number, y: number}} */
+  #whereIs(drop) {
+    return this.#placeNow(drop) ?? this.#touched.get(drop) ?? { x: innerWidth / 2, y: innerHeight / 2 };
+  }
+}

@@ -1,0 +1,26 @@
+import { t } from '../shared/i18n.js';
+import { Name } from '../shared/name.js';
+import { RankList } from '../shared/rank-list.js';
+import { html } from '../shared/view.js';
+
+/** @import {Live} from '../shared/live.js' */
+
+/**
+ * Before a round: who you are, who is here, what comes.
+ * @param {{live: Live}} props
+ */
+export function Waiting({ live }) {
+  const { room, you, round, online, roundTally } = live.store;
+  const last = round.value && round.value.phase !== 'draft' ? roundTally.value : null;
+  return html`<main class="waiting">
+    <img class="waiting-packet" src="/assets/shared/packet.svg" alt="" width="132" height="177" />
+    <h1 class="waiting-room" data-test="room-name"><${Name} text=${room.value?.name ?? ''} /></h1>
+    <p class="waiting-you">${t('waiting.you')} <strong data-test="you"><${Name} text=${you.value?.nickname ?? ''} /></strong></p>
+    <p class="waiting-next">${t('waiting.next')}</p>
+    <p class="waiting-online" data-test="online" data-count=${online.value}>${t('online', { n: online.value })}</p>
+    ${last && last.top.length > 0 && html`<section class="card waiting-last">
+      <h2>${t('waiting.last')}</h2>
+      <${RankList} ranks=${last.top} own=${you.value?.player} />
+    </section>`}
+  </main>`;
+}

@@ -1,0 +1,20 @@
+import { CountdownRing } from '../shared/countdown-ring.js';
+import { t } from '../shared/i18n.js';
+import { money } from '../shared/money.js';
+import { html } from '../shared/view.js';
+import { JoinCorner } from './join-corner.js';
+
+/** @import {Live} from '../shared/live.js' */
+
+/** @param {{live: Live, code: string}} props */
+export function CountdownScene({ live, code }) {
+  const { round, moment } = live.store;
+  if (!round.value) return null;
+  const { title, total_cents: total, packets, starts_at: start, countdown_ms: countdown } = round.value;
+  return html`<main class="soon">
+    <h2 class="soon-title">${title ? html`<bdi>${title}</bdi>` : t('countdown.title')}</h2>
+    <${CountdownRing} until=${start} now=${moment.value} total=${countdown} label=${t('countdown.label')} />
+    <p class="soon-stake">${t('screen.stake', { total: money(total), n: packets })}</p>
+    <${JoinCorner} code=${code} />
+  </main>`;
+}

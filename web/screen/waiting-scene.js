@@ -1,0 +1,17 @@
+import { qrAddress } from '../shared/api.js';
+import { t } from '../shared/i18n.js';
+import { html } from '../shared/view.js';
+
+/**
+ * Before a round: how to get in, as large as it goes.
+ * @param {{code: string}} props
+ */
+export const WaitingScene = ({ code }) => html`<main class="wait">
+  <div class="wait-words">
+    <p class="wait-title">${t('join.title')}</p>
+    <p class="wait-lead">${t('screen.scan')}</p>
+    <p class="wait-label">${t('screen.or', { host: location.host })}</p>
+    <p class="wait-code" data-test="join-code" data-code=${code}>${code}</p>
+  </div>
+  <div class="wait-frame"><img class="wait-qr" data-test="qr" src=${qrAddress(code)} alt=${t('share.qr')} width="480" height="480" /></div>
+</main>`;

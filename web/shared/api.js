@@ -1,0 +1,84 @@
+import { errorText } from './errors.js';
+
+/** @import {Claim, Player, Room, Round, Tally} from './messages.js' */
+
+/** A refused or failed call. Code is the server's, or 'offline' when there was no answer, or 'unknown'. */
+export class ApiError extends Error {
+  /** @param {string} code @param {string} [message] @param {string} [field] @param {number} [status] 0: no answer */
+  constructor(code, message = '', field = '', status = 0) {
+    super(message || code);
+    this.code = code;
+    this.field = field;
+    this.status = status;
+  }
+
+  /** The server answered that it does not know who asks, or what for. Asking again would not help. */
+  get isRefusal() {
+    return [401, 403, 404].includes(this.status);
+  }
+
+  /** What to tell people, in the page's language. */
+  get text() {
+    return errorText(this.code, this.message);
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<any>}
+ */
+async function call(method, path, body) {
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }).catch(() => {
+    throw new ApiError('offline');
+  });
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer) return answer;
+  const { code = 'unknown', message = '', field = '' } = answer?.error ?? {};
+  throw new ApiError(code, message, field, response.status);
+}
+
+/** @param {unknown} error @returns {ApiError} */
+export const asApiError = (error) => (error instanceof ApiError ? error : new ApiError('unknown', String(error)));
+
+const path = encodeURIComponent;
+
+/** @param {string} password @returns {Promise<unknown>} */
+export const logIn = (password) => call('POST', '/api/host/session', { password });
+export const logOut = () => call('DELETE', '/api/host/session');
+
+/** @param {string} name @returns {Promise<{room: Room}>} */
+export const makeRoom = (name) => call('POST', '/api/rooms', { name });
+/** @returns {Promise<{rooms: Room[]}>} */
+export const listRooms = () => call('GET', '/api/rooms');
+/** @param {string} code @returns {Promise<{room: Room, round: Round|null}>} */
+export const getRoom = (code) => call('GET', `/api/rooms/${path(code)}`);
+
+/** @param {string} code @param {string} nickname @returns {Promise<{player: Player}>} */
+export const joinRoom = (code, nickname) => call('POST', `/api/rooms/${path(code)}/players`, { nickname });
+/** @param {string} code @returns {Promise<{player: Player}>} */
+export const whoAmI = (code) => call('GET', `/api/rooms/${path(code)}/players/me`);
+
+/** @param {string} code @param {object} settings @returns {Promise<{round: Round}>} */
+export const makeRound = (code, settings) => call('POST', `/api/rooms/${path(code)}/rounds`, settings);
+/** @param {string} code @returns {Promise<{rounds: Round[]}>} */
+export const listRounds = (code) => call('GET', `/api/rooms/${path(code)}/rounds`);
+/** @param {object} settings @returns {Promise<{amounts: number[], min: number, max: number, mean: number}>} */
+export const previewRound = (settings) => call('POST', '/api/rounds/preview', settings);
+/** @param {string} id @param {'start'|'stop'|'cancel'} step @returns {Promise<{round: Round}>} */
+export const moveRound = (id, step) => call('POST', `/api/rounds/${path(id)}/${step}`);
+/** @param {string} id @returns {Promise<{round: Round, tally: Tally}>} */
+export const getRound = (id) => call('GET', `/api/rounds/${path(id)}`);
+/** @param {string} id @param {number} after @param {number} limit @returns {Promise<{claims: Claim[], next: number}>} */
+export const listClaims = (id, after, limit) => call('GET', `/api/rounds/${path(id)}/claims?after=${after}&limit=${limit}`);
+
+/** The QR code that leads players into a room. @param {string} code */
+export const qrAddress = (code) => `/api/rooms/${path(code)}/qr.svg`;

@@ -1,0 +1,7 @@
+import { html } from './view.js';
+
+/**
+ * What a person typed, as text only and with its own writing direction.
+ * @param {{text: string}} props
+ */
+export const Name = ({ text }) => html`<bdi class="name">${text}</bdi>`;

@@ -1,0 +1,35 @@
+import { t } from './i18n.js';
+import { html } from './view.js';
+
+const REMEMBERED = 'redrain.nickname';
+
+/** The nickname that this device used last, or ''. */
+export function rememberedNickname() {
+  try {
+    return localStorage.getItem(REMEMBERED) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** @param {string} nickname */
+export function rememberNickname(nickname) {
+  try {
+    localStorage.setItem(REMEMBERED, nickname);
+  } catch {
+    // a convenience only
+  }
+}
+
+/**
+ * @param {{value: string, onInput: (value: string) => void, error: string, autofocus?: boolean}} props
+ */
+export function NicknameField({ value, onInput, error, autofocus = false }) {
+  return html`<label class="field">
+    <span class="field-label">${t('nickname.label')}</span>
+    <input class="input" data-test="nickname" name="nickname" autocomplete="nickname" enterkeyhint="go" maxlength="60"
+      autofocus=${autofocus} placeholder=${t('nickname.placeholder')} value=${value} aria-invalid=${error !== ''}
+      aria-describedby="nickname-error" onInput=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => onInput(event.currentTarget.value)} />
+    <span class="field-error" id="nickname-error" data-test="error-nickname" role="alert">${error}</span>
+  </label>`;
+}

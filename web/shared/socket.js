@@ -1,0 +1,205 @@
+import { signal } from '../vendor/signals-core.js';
+import { comesBack, delayBefore } from './backoff.js';
+import { ping } from './messages.js';
+
+/** @import {ClientMessage, ServerMessage} from './messages.js' */
+
+/**
+ * connecting: a socket is being opened; open: the server said welcome; waiting: lost, coming back at a planned time;
+ * ended: not coming back by itself, see reason.
+ * @typedef {'connecting'|'open'|'waiting'|'ended'} ConnectionState
+ */
+
+const PING_EVERY_MS = 10_000;
+/** Early pings set the clock: the best of a few exchanges is believed. */
+const FIRST_PINGS_MS = [0, 400, 1200];
+/** Our own pings are answered, so a silence this long means that the line is dead whatever the socket says. */
+const SILENT_MS = 25_000;
+const PROBE_MS = 3_000;
+const CONNECT_MS = 10_000;
+/** A connection must hold this long before the delays start small again. */
+const STEADY_MS = 5_000;
+
+/**
+ * A WebSocket that comes back by itself: by close code, with growing jittered delays, at once when the device wakes or is
+ * online again, and when a line went silent without closing.
+ */
+export class Connection {
+  /** @type {import('../vendor/signals-core.js').Signal<ConnectionState>} */
+  state = signal('connecting');
+  /** Why it ended: the close reason, or what diagnose() found. */
+  reason = signal('');
+
+  #options;
+  /** @type {WebSocket|null} */
+  #socket = null;
+  #attempt = 0;
+  #lastHeard = 0;
+  #openedAt = 0;
+  /** @type {Set<ReturnType<typeof setTimeout>>} */
+  #timers = new Set();
+
+  /**
+   * @param {object} options
+   * @param {string} options.url
+   * @param {(message: ServerMessage) => void} options.receive
+   * @param {() => number} options.stamp an integer for pings, of a clock that never goes back, in ms
+   * @param {() => void} [options.woke] called when the device wakes, before the line is probed
+   * @param {() => Promise<string>} [options.diagnose] asked after an attempt that never opened, since a browser hides why:
+   *   '' to try again, or the reason to end
+   * @param {(url: string) => WebSocket} [options.dial]
+   * @param {() => number} [options.random]
+   */
+  constructor(options) {
+    this.#options = { dial: (/** @type {string} */ url) => new WebSocket(url), random: Math.random, ...options };
+  }
+
+  open() {
+    this.#clearTimers();
+    this.#drop();
+    this.state.value = 'connecting';
+    const socket = this.#options.dial(this.#options.url);
+    this.#socket = socket;
+    let opened = false;
+    socket.onopen = () => { opened = true; };
+    socket.onmessage = (event) => this.#heard(event.data);
+    socket.onclose = (event) => void this.#closed(event.code, event.reason, opened);
+    this.#after(CONNECT_MS, () => this.state.value === 'connecting' && this.#lost());
+  }
+
+  /** @param {ClientMessage} message @returns {boolean} whether it was handed to an open line */
+  send(message) {
+    if (this.state.value !== 'open' || this.#socket?.readyState !== 1) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** The device woke or changed its network: a socket that says open may be dead, and a planned delay is too long. */
+  wake() {
+    this.#options.woke?.();
+    if (this.state.value === 'waiting') {
+      this.open();
+    } else if (this.state.value === 'open') {
+      this.#probe();
+    }
+  }
+
+  /** Ends for good. @param {string} [reason] */
+  end(reason = '') {
+    this.#clearTimers();
+    this.#drop();
+    this.reason.value = reason;
+    this.state.value = 'ended';
+  }
+
+  #probe() {
+    const asked = this.#options.stamp();
+    this.#ping();
+    this.#after(PROBE_MS, () => this.state.value === 'open' && this.#lastHeard < asked && this.#lost());
+  }
+
+  /** @param {unknown} frame */
+  #heard(frame) {
+    this.#lastHeard = this.#options.stamp();
+    const message = parse(frame);
+    if (!message) return;
+    if (message.type === 'welcome') this.#welcomed();
+    this.#options.receive(message);
+  }
+
+  #welcomed() {
+    this.#clearTimers();
+    this.state.value = 'open';
+    this.#openedAt = this.#options.stamp();
+    for (const delay of FIRST_PINGS_MS) this.#after(delay, () => this.#ping());
+    this.#watch();
+  }
+
+  #watch() {
+    this.#after(PING_EVERY_MS, () => {
+      if (this.#options.stamp() - this.#lastHeard > SILENT_MS) return this.#lost();
+      this.#ping();
+      this.#watch();
+    });
+  }
+
+  #ping() {
+    this.send(ping(this.#options.stamp()));
+  }
+
+  /** @param {number} code @param {string} reason @param {boolean} opened */
+  async #closed(code, reason, opened) {
+    this.#clearTimers();
+    this.#socket = null;
+    if (!comesBack(code)) return this.end(reason || String(code));
+    this.#plan();
+    if (opened || !this.#options.diagnose) return;
+    const verdict = await this.#options.diagnose().catch(() => '');
+    if (verdict && this.state.value === 'waiting') this.end(verdict);
+  }
+
+  /** The line is dead though the socket does not know. */
+  #lost() {
+    this.#clearTimers();
+    this.#drop();
+    this.#plan();
+  }
+
+  #plan() {
+    const held = this.state.value === 'open' && this.#options.stamp() - this.#openedAt >= STEADY_MS;
+    if (held) this.#attempt = 0;
+    this.state.value = 'waiting';
+    this.#after(delayBefore(this.#attempt++, this.#options.random()), () => this.open());
+  }
+
+  #drop() {
+    const socket = this.#socket;
+    this.#socket = null;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+  }
+
+  /** @param {number} delay @param {() => void} action */
+  #after(delay, action) {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, delay);
+    this.#timers.add(timer);
+  }
+
+  #clearTimers() {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}
+
+/** @param {unknown} frame @returns {ServerMessage|null} */
+function parse(frame) {
+  if (typeof frame !== 'string') return null;
+  try {
+    return JSON.parse(frame);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Wakes a connection whenever the browser says that something changed: the tab is seen again, the network is back, the page
+ * came out of the back-forward cache.
+ * @param {Connection} connection
+ * @returns {() => void} stops it
+ */
+export function wakeWithDevice(connection) {
+  const seen = () => document.visibilityState === 'visible' && connection.wake();
+  const wake = () => connection.wake();
+  document.addEventListener('visibilitychange', seen);
+  window.addEventListener('online', wake);
+  window.addEventListener('offline', wake);
+  window.addEventListener('pageshow', wake);
+  return () => {
+    document.removeEventListener('visibilitychange', seen);
+    for (const type of ['online', 'offline', 'pageshow']) window.removeEventListener(type, wake);
+  };
+}

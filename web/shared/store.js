@@ -1,0 +1,161 @@
+import { batch, computed, signal } from '../vendor/signals-core.js';
+import { isOutdated, stageOf, untilNextTick } from './phase.js';
+
+/** @import {Claim, ClaimMade, Drop, Notice, Refused, Result, Room, Round, ServerMessage, Tally, Welcome, You} from './messages.js' */
+/** @import {Clock} from './clock.js' */
+
+/** Timers fire a little early at times; a tick must find its second already begun. */
+const TICK_SLACK_MS = 5;
+
+/** All that a page knows of its room, as signals. Messages go in by receive(), in the order in which they came. */
+export class Store {
+  /** @type {import('../vendor/signals-core.js').Signal<Room|null>} */
+  room = signal(null);
+  /** @type {import('../vendor/signals-core.js').Signal<You|null>} */
+  you = signal(null);
+  /** @type {import('../vendor/signals-core.js').Signal<Round|null>} */
+  round = signal(null);
+  /** This player's claims of the round, in the order in which they were won. @type {import('../vendor/signals-core.js').Signal<Claim[]>} */
+  claims = signal([]);
+  /** The latest tally, of whatever round. @type {import('../vendor/signals-core.js').Signal<Tally|null>} */
+  tally = signal(null);
+  /** Server time, renewed at each full second of the round and with each message. */
+  moment = signal(NaN);
+  /** Whether this page was there while the round could be played. */
+  witnessed = signal(false);
+
+  ownCents = computed(() => this.claims.value.reduce((sum, claim) => sum + claim.cents, 0));
+  online = computed(() => this.tally.value?.online ?? 0);
+  stage = computed(() => stageOf(this.round.value, this.moment.value));
+  /** The tally if it is of the round shown, else null. */
+  roundTally = computed(() => (this.tally.value && this.tally.value.round === this.round.value?.id ? this.tally.value : null));
+
+  /** The drops of the round by their id. Not a signal: the rain reads it once a frame. @type {Map<number, Drop>} */
+  drops = new Map();
+
+  #clock;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #timer;
+  /** @type {Set<(message: Result|ClaimMade|Notice|Refused) => void>} */
+  #listeners = new Set();
+
+  /** @param {Clock} clock */
+  constructor(clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Calls back for each message that is an event rather than a state: results, claims, notices, errors.
+   * @param {(message: Result|ClaimMade|Notice|Refused) => void} listener
+   * @returns {() => void} stops it
+   */
+  listen(listener) {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @param {ServerMessage} message */
+  receive(message) {
+    batch(() => {
+      this.#apply(message);
+      this.#tick();
+    });
+  }
+
+  /** Renews the moment now, as after a sleep. */
+  refresh() {
+    this.#tick();
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+    this.#listeners.clear();
+  }
+
+  /** @param {ServerMessage} message */
+  #apply(message) {
+    switch (message.type) {
+      case 'welcome': return this.#welcome(message);
+      case 'round': return this.#changeRound(message.round);
+      case 'drops': return this.#addDrops(message.round, message.drops);
+      case 'tally': return this.#takeTally(message, false);
+      case 'result': this.#takeResult(message); return this.#tell(message);
+      case 'claim': this.#addClaim(message.claim); return this.#tell(message);
+      case 'pong': return this.#clock.pong(message.sent, message.now);
+      case 'notice': case 'error': return this.#tell(message);
+    }
+  }
+
+  /** @param {Welcome} welcome */
+  #welcome(welcome) {
+    this.#clock.hint(welcome.now);
+    this.you.value = welcome.you;
+    this.room.value = welcome.room;
+    if (welcome.round) this.#changeRound(welcome.round);
+    else this.#forgetRound(null);
+    for (const claim of welcome.claims) this.#addClaim(claim);
+    this.#addDrops(welcome.round?.id ?? '', welcome.drops);
+    this.#takeTally(welcome.tally, true);
+  }
+
+  /** @param {Round} round */
+  #changeRound(round) {
+    if (isOutdated(this.round.value, round)) return;
+    if (round.id !== this.round.value?.id) this.#forgetRound(round);
+    this.round.value = round;
+    if (stageOf(round, this.#clock.now()) !== 'closed') this.witnessed.value = true;
+  }
+
+  /** @param {Round|null} next */
+  #forgetRound(next) {
+    this.round.value = next;
+    this.claims.value = [];
+    this.witnessed.value = false;
+    this.drops.clear();
+  }
+
+  /** @param {string} round @param {Drop[]} drops */
+  #addDrops(round, drops) {
+    if (round !== this.round.value?.id) return;
+    for (const drop of drops) this.drops.set(drop.drop, drop);
+  }
+
+  /**
+   * Older tallies are ignored. A welcome of a lower epoch is believed: the server began anew.
+   * @param {Tally} tally
+   * @param {boolean} isWelcome
+   */
+  #takeTally(tally, isWelcome) {
+    const known = this.tally.value;
+    if (known && tally.epoch === known.epoch && tally.serial < known.serial) return;
+    if (known && tally.epoch < known.epoch && !isWelcome) return;
+    this.tally.value = tally;
+  }
+
+  /** A result has no number; the claim message that follows brings it. @param {Result} result */
+  #takeResult({ round, drop, outcome, cents }) {
+    if (outcome !== 'won' && outcome !== 'duplicate') return;
+    if (this.claims.value.some((claim) => claim.drop === drop)) return;
+    this.#addClaim({ round, drop, cents, number: 0, player: this.you.value?.player ?? '', nickname: '' });
+  }
+
+  /** @param {Claim} claim */
+  #addClaim(claim) {
+    if (claim.round !== this.round.value?.id) return;
+    const others = this.claims.value.filter((known) => known.drop !== claim.drop);
+    this.claims.value = [...others, claim].sort((a, b) => (a.number || Infinity) - (b.number || Infinity) || 0);
+  }
+
+  /** @param {Result|ClaimMade|Notice|Refused} message */
+  #tell(message) {
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  #tick() {
+    const now = this.#clock.now();
+    this.moment.value = now;
+    clearTimeout(this.#timer);
+    const wait = untilNextTick(this.round.value, now);
+    if (wait > 0) this.#timer = setTimeout(() => this.#tick(), wait + TICK_SLACK_MS);
+  }
+}
