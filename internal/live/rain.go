@@ -30,9 +30,11 @@ const (
 )
 
 func newRain(round game.Round, now game.Moment) *rain {
-	r := &rain{round: round, left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total}}
+	r := &rain{round: round, left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total}, sent: -1}
 	r.schedule = game.NewSchedule(round.Settings, round.Secret)
-	r.sent = r.falling(now)
+	if round.StartsAt > 0 { // else Redis has not opened it yet, or not told us
+		r.sent = r.falling(now)
+	}
 	return r
 }
 
@@ -70,7 +72,11 @@ func (r *rain) follow(s game.Standing) bool {
 	if !r.round.Phase.Over() {
 		r.round.Phase = s.Phase
 	}
-	r.round.Reason, r.round.Frozen, r.round.StartsAt, r.round.EndsAt = s.Reason, s.Frozen, s.StartsAt, s.EndsAt
+	if r.round.StartsAt != s.StartsAt {
+		r.round.StartsAt = s.StartsAt
+		r.sent = r.falling(s.Now)
+	}
+	r.round.Reason, r.round.Frozen, r.round.EndsAt = s.Reason, s.Frozen, s.EndsAt
 	r.noteLeft(s.Left)
 	return before.Phase != r.round.Phase || before.Frozen != r.round.Frozen || before.Reason != r.round.Reason ||
 		before.StartsAt != r.round.StartsAt

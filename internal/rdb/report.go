@@ -12,7 +12,7 @@ import (
 const reportLifetime = 24 * time.Hour
 
 // freshFor is how long an instance's players count as online after its last report.
-const freshFor = 3 * time.Second
+const freshFor = 2 * time.Second
 
 // Report tells what this instance knows of a room, takes or keeps the room's lease for the given time if it can, and returns
 // what all instances know together. A lease of 0 gives the room up.

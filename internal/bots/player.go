@@ -1,0 +1,277 @@
+package bots
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// Player is one bot: a session of its own and a WebSocket. What it hears is kept, so that the books can be held against
+// it. Its methods may be called concurrently.
+type Player struct {
+	ID       string
+	instance string
+	room     string
+	token    string
+	client   *http.Client
+	ws       *websocket.Conn
+	heard    sync.WaitGroup
+
+	mu        sync.Mutex
+	round     wire.Round
+	offset    time.Duration // the server's clock minus ours
+	drops     []wire.Drop   // of the round, in the order in which they fall
+	tapped    map[game.DropID]time.Time
+	won       map[game.DropID]game.Cents // by results won and duplicate, and by claim messages
+	outcomes  map[game.Outcome]int
+	tally     wire.Tally
+	err       error
+	onResult  func(tapped time.Time, result wire.Result)
+	onMessage func(kind string, text []byte)
+}
+
+// Join makes a player in a room, over an instance and from a source address (empty: any).
+func Join(ctx context.Context, instance, source, room, nickname string) (*Player, error) {
+	p := &Player{
+		instance: strings.TrimRight(instance, "/"), room: room, client: newClient(source),
+		tapped: make(map[game.DropID]time.Time), won: make(map[game.DropID]game.Cents), outcomes: make(map[game.Outcome]int),
+	}
+	var answer struct {
+		Player struct {
+			ID string `json:"id"`
+		} `json:"player"`
+		Token string `json:"token"`
+	}
+	err := call(ctx, p.client, http.MethodPost, p.instance+"/api/rooms/"+room+"/players", "", map[string]string{"nickname": nickname}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	p.ID, p.token = answer.Player.ID, answer.Token
+	return p, nil
+}
+
+// SameAs returns a second tab of a player, over another instance if wanted.
+func (p *Player) SameAs(instance string) *Player {
+	return &Player{
+		ID: p.ID, instance: strings.TrimRight(instance, "/"), room: p.room, token: p.token, client: p.client,
+		tapped: make(map[game.DropID]time.Time), won: make(map[game.DropID]game.Cents), outcomes: make(map[game.Outcome]int),
+	}
+}
+
+// Connect opens the WebSocket and returns when the welcome was heard.
+func (p *Player) Connect(ctx context.Context) error {
+	address := "ws" + strings.TrimPrefix(p.instance, "http") + "/ws?role=player&room=" + p.room + "&token=" + p.token
+	//nolint:bodyclose // the library has taken the body over
+	ws, _, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: &http.Client{Transport: p.client.Transport}})
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	ws.SetReadLimit(1 << 20)
+	p.ws = ws
+	_, text, err := ws.Read(ctx)
+	if err != nil {
+		return fmt.Errorf("hear the welcome: %w", err)
+	}
+	if err := p.hear(text); err != nil {
+		return err
+	}
+	p.heard.Go(p.listen)
+	return nil
+}
+
+// Disconnect closes the WebSocket and waits until everything that had come was heard.
+func (p *Player) Disconnect() {
+	if p.ws == nil {
+		return
+	}
+	_ = p.ws.Close(websocket.StatusNormalClosure, "") // the server may have closed it already
+	p.heard.Wait()
+}
+
+func (p *Player) listen() {
+	for {
+		_, text, err := p.ws.Read(context.Background())
+		if err == nil {
+			err = p.hear(text)
+		}
+		if err != nil {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+				p.err = err
+			}
+			return
+		}
+	}
+}
+
+var resultPrefix = []byte(`{"type":"result",`)
+
+// hear takes in one message.
+func (p *Player) hear(text []byte) error {
+	if bytes.HasPrefix(text, resultPrefix) {
+		var result wire.Result
+		if err := json.Unmarshal(text, &result); err != nil {
+			return fmt.Errorf("a result does not parse: %w", err)
+		}
+		p.takeResult(result)
+		return nil
+	}
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return fmt.Errorf("a message does not parse: %w", err)
+	}
+	if p.onMessage != nil {
+		p.onMessage(kind.Type, text)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.take(kind.Type, text)
+}
+
+func (p *Player) take(kind string, text []byte) error {
+	switch kind {
+	case wire.TypeWelcome:
+		var m wire.Welcome
+		if err := json.Unmarshal(text, &m); err != nil {
+			return fmt.Errorf("the welcome does not parse: %w", err)
+		}
+		p.offset = time.UnixMilli(int64(m.Now)).Sub(time.Now())
+		if m.Round != nil {
+			p.enter(*m.Round)
+		}
+		p.drops = append(p.drops, m.Drops...)
+		for _, claim := range m.Claims {
+			p.won[claim.Drop] = claim.Cents
+		}
+		p.tally = m.Tally
+		return nil
+	case wire.TypeRound:
+		return decode(text, func(m wire.RoundChanged) { p.enter(m.Round) })
+	case wire.TypeDrops:
+		return decode(text, func(m wire.Drops) { p.drops = append(p.drops, m.Drops...) })
+	case wire.TypeClaim:
+		return decode(text, func(m wire.ClaimMade) { p.won[m.Claim.Drop] = m.Claim.Cents })
+	case wire.TypeTally:
+		return decode(text, func(m wire.Tally) { p.tally = m })
+	case wire.TypeError:
+		return fmt.Errorf("the server refused a frame: %s", text)
+	}
+	return nil
+}
+
+func decode[M any](text []byte, take func(M)) error {
+	var m M
+	if err := json.Unmarshal(text, &m); err != nil {
+		return fmt.Errorf("a message does not parse: %w", err)
+	}
+	take(m)
+	return nil
+}
+
+func (p *Player) enter(round wire.Round) {
+	if p.round.ID != round.ID {
+		p.drops = nil
+		clear(p.tapped)
+		clear(p.won)
+	}
+	p.round = round
+}
+
+func (p *Player) takeResult(result wire.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, asked := p.tapped[result.Drop]
+	p.outcomes[result.Outcome]++
+	if result.Outcome == game.Won || result.Outcome == game.Duplicate {
+		if known, ok := p.won[result.Drop]; ok && known != result.Cents {
+			p.err = fmt.Errorf("drop %d was told as %d cents and as %d", result.Drop, known, result.Cents)
+		}
+		p.won[result.Drop] = result.Cents
+	}
+	if asked && p.onResult != nil {
+		p.onResult(at, result)
+	}
+}
+
+// Tap taps a drop; intended is when it was meant to, which latency is measured from.
+func (p *Player) Tap(ctx context.Context, drop game.DropID, intended time.Time) error {
+	p.mu.Lock()
+	p.tapped[drop] = intended
+	round := p.round.ID
+	p.mu.Unlock()
+	frame := append(make([]byte, 0, 96), `{"type":"tap","round":"`...)
+	frame = append(frame, round...)
+	frame = append(frame, `","drop":`...)
+	frame = strconv.AppendInt(frame, int64(drop), 10)
+	frame = append(frame, '}')
+	if err := p.ws.Write(ctx, websocket.MessageText, frame); err != nil {
+		return fmt.Errorf("tap: %w", err)
+	}
+	return nil
+}
+
+// NextDrop is a drop that falls now and that this player has not tapped yet, the oldest first; 0: none.
+func (p *Player) NextDrop() game.DropID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.round.Phase != game.Raining {
+		return 0
+	}
+	elapsed := time.Now().Add(p.offset).UnixMilli() - int64(p.round.StartsAt)
+	for i, drop := range p.drops {
+		if drop.AtMS > elapsed {
+			break
+		}
+		if _, done := p.tapped[drop.Drop]; !done {
+			p.drops = p.drops[i+1:]
+			return drop.Drop
+		}
+	}
+	return 0
+}
+
+// Round is the round as this player knows it.
+func (p *Player) Round() wire.Round {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.round
+}
+
+// Tally is the latest tally that this player heard.
+func (p *Player) Tally() wire.Tally {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tally
+}
+
+// Won is what this player was told, by drop.
+func (p *Player) Won() map[game.DropID]game.Cents {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	won := make(map[game.DropID]game.Cents, len(p.won))
+	for drop, cents := range p.won {
+		won[drop] = cents
+	}
+	return won
+}
+
+// Err is what went wrong with the connection or with what was heard on it, nil if nothing did.
+func (p *Player) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
