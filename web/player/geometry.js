@@ -22,8 +22,10 @@ const SMALLEST_PX = 60;
 const LARGEST_PX = 116;
 /** A packet's height over its width. */
 const TALL = 1.34;
-/** A finger is wide: packets are hit this far beyond their edge. Bombs are not, so that nobody is tricked into one. */
-const FINGER_PX = 18;
+/** A finger is wide: packets are hit this far beyond their edge. */
+const FINGER_PX = 20;
+/** A bomb's ball, as a part of its width. */
+const BOMB_RADIUS = 0.44;
 
 /** A number in [0, 1) that a drop keeps through its fall. @param {number} drop @param {number} salt */
 function trait(drop, salt) {
@@ -75,38 +77,63 @@ export function placesOf(drops, elapsed, scene) {
 }
 
 /**
- * How far a touch is from a drop: 0 at its centre, 1 at the edge of what counts as hit, more outside.
+ * A touch in a drop's own upright frame, as distances from its centre.
  * @param {Place} place
  * @param {number} x
  * @param {number} y
  */
-export function missBy(place, x, y) {
-  const dx = x - place.x;
-  const dy = y - place.y;
-  if (place.drop.kind === 'bomb') return Math.hypot(dx, dy) / (place.width * 0.46);
-  const cos = Math.cos(-place.angle);
-  const sin = Math.sin(-place.angle);
-  const across = Math.abs(dx * cos - dy * sin) / (place.width / 2 + FINGER_PX);
-  const along = Math.abs(dx * sin + dy * cos) / (place.height / 2 + FINGER_PX);
-  return Math.max(across, along);
+function within({ x: centreX, y: centreY, angle }, x, y) {
+  const dx = x - centreX;
+  const dy = y - centreY;
+  const cos = Math.cos(angle);
+  const sin = Math.sin(angle);
+  return { across: Math.abs(dx * cos + dy * sin), along: Math.abs(dy * cos - dx * sin), far: Math.hypot(dx, dy) };
 }
 
 /**
- * The drop that a touch means: of those hit the one hit best, or null.
- * @param {Place[]} places
+ * Whether a touch is on what can be seen of the drop.
+ * @param {Place} place
+ * @param {number} x
+ * @param {number} y
+ */
+export function covers(place, x, y) {
+  const { across, along, far } = within(place, x, y);
+  if (place.drop.kind === 'bomb') return far <= place.width * BOMB_RADIUS;
+  return across <= place.width / 2 && along <= place.height / 2;
+}
+
+/**
+ * How far beside a packet a touch is, in px; Infinity where a finger's width no longer reaches. A bomb is never hit by a
+ * touch beside it, so that nobody is tricked into one.
+ * @param {Place} place
+ * @param {number} x
+ * @param {number} y
+ */
+function beside(place, x, y) {
+  if (place.drop.kind === 'bomb') return Infinity;
+  const { across, along } = within(place, x, y);
+  const gap = Math.max(across - place.width / 2, along - place.height / 2);
+  return gap <= FINGER_PX ? gap : Infinity;
+}
+
+/**
+ * The drop that a touch means: the topmost one under it, else the nearest packet within a finger's width, else null.
+ * @param {Place[]} places topmost last
  * @param {number} x
  * @param {number} y
  * @returns {Place|null}
  */
 export function pick(places, x, y) {
-  let best = null;
-  let least = 1;
+  const touched = places.filter((place) => covers(place, x, y));
+  if (touched.length > 0) return touched[touched.length - 1];
+  let nearest = null;
+  let least = Infinity;
   for (const place of places) {
-    const miss = missBy(place, x, y);
-    if (miss <= least) {
-      best = place;
-      least = miss;
+    const gap = beside(place, x, y);
+    if (gap < least) {
+      nearest = place;
+      least = gap;
     }
   }
-  return best;
+  return nearest;
 }

@@ -15,6 +15,7 @@ import { Waiting } from './waiting.js';
 /** @import {ApiError} from '../shared/api.js' */
 /** @import {Live} from '../shared/live.js' */
 /** @import {Room} from '../shared/messages.js' */
+/** @import {Store} from '../shared/store.js' */
 
 /**
  * loading → failed (no such room, no server) or entry (a nickname is wanted) or live.
@@ -84,17 +85,20 @@ function LivePage({ live, code }) {
       <${ConnectionBadge} connection=${connection} />
       <${LanguageSwitch} />
     </header>
-    ${ended ? html`<${FullMessage} text=${t(`ended.${connection.reason.value === 'session_ended' ? 'session' : 'other'}`)} action=${t('action.rejoin')} onAction=${again} />`
+    ${ended ? html`<${FullMessage} text=${t(`ended.${connection.reason.value === 'session_ended' ? 'session' : 'connection'}`)} action=${t('action.rejoin')} onAction=${again} />`
       : html`<${Scene} live=${live} />`}`;
 }
 
 /** @param {{live: Live}} props */
 function Scene({ live }) {
-  const { stage, you, witnessed, claims } = live.store;
+  const { stage, you } = live.store;
   if (!you.value) return html`<${FullMessage} text=${t('loading')} />`;
   switch (stage.value) {
     case 'countdown': case 'raining': return html`<${RainView} live=${live} />`;
-    case 'closed': return witnessed.value || claims.value.length > 0 ? html`<${EndView} live=${live} />` : html`<${Waiting} live=${live} />`;
+    case 'closed': return played(live.store) ? html`<${EndView} live=${live} />` : html`<${Waiting} live=${live} />`;
     default: return html`<${Waiting} live=${live} />`;
   }
 }
+
+/** Whether there is something to tell of the last round: who came later, or only saw it cancelled, just waits. @param {Store} store */
+const played = ({ round, witnessed, claims }) => claims.value.length > 0 || (witnessed.value && round.value?.reason !== 'cancelled');

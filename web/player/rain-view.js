@@ -1,6 +1,7 @@
 import { CountdownRing } from '../shared/countdown-ring.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
+import { pick } from './geometry.js';
 import { Hud } from './hud.js';
 import { Rain } from './rain.js';
 
@@ -55,11 +56,15 @@ function Held({ rain }) {
 }
 
 /**
- * For tests and the curious: window.redrain.drops() lists the drops that can be tapped right now, with their centres in CSS
- * px of the viewport. Read-only.
+ * For tests and the curious: window.redrain.drops() lists the drops that a touch of their centre would tap right now, with
+ * that centre in CSS px of the viewport. Read-only.
  * @param {Rain} rain
  */
 function exposeDrops(rain) {
-  const drops = () => rain.places().map(({ drop, x, y, width, height }) => ({ ...drop, x, y, width, height }));
+  const drops = () => {
+    const places = rain.places();
+    return places.filter((place) => pick(places, place.x, place.y) === place)
+      .map(({ drop, x, y, width, height }) => ({ ...drop, x, y, width, height }));
+  };
   Object.assign(window, { redrain: Object.freeze({ drops }) });
 }

@@ -16,7 +16,7 @@ export function Waiting({ live }) {
     <img class="waiting-packet" src="/assets/shared/packet.svg" alt="" width="132" height="177" />
     <h1 class="waiting-room" data-test="room-name"><${Name} text=${room.value?.name ?? ''} /></h1>
     <p class="waiting-you">${t('waiting.you')} <strong data-test="you"><${Name} text=${you.value?.nickname ?? ''} /></strong></p>
-    <p class="waiting-next">${t('waiting.next')}</p>
+    <p class="waiting-next">${round.value?.reason === 'cancelled' ? html`<span data-test="reason" data-reason="cancelled">${t('waiting.cancelled')}</span>` : t('waiting.next')}</p>
     <p class="waiting-online" data-test="online" data-count=${online.value}>${t('online', { n: online.value })}</p>
     ${last && last.top.length > 0 && html`<section class="card waiting-last">
       <h2>${t('waiting.last')}</h2>

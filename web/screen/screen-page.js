@@ -52,16 +52,17 @@ export function ScreenPage({ code }) {
 
 /** @param {{reason: string, again: () => void}} props */
 const Ended = ({ reason, again }) =>
-  html`<${FullMessage} text=${t(reason === 'room_not_found' ? 'error.room_not_found' : 'ended.other')} action=${t('action.retry')} onAction=${again} home />`;
+  html`<${FullMessage} text=${t(reason === 'room_not_found' ? 'error.room_not_found' : 'ended.connection')} action=${t('action.retry')} onAction=${again} home />`;
 
 /** @param {{live: Live, code: string}} props */
 function Scene({ live: now, code }) {
-  const { stage, round, roundTally } = now.store;
+  const { stage, round, roundTally, room } = now.store;
+  const waiting = html`<${WaitingScene} name=${room.value?.name ?? ''} code=${code} />`;
   switch (stage.value) {
     case 'countdown': return html`<${CountdownScene} live=${now} code=${code} />`;
     case 'raining': return html`<${PlayingScene} live=${now} code=${code} />`;
     case 'closed': return round.value && roundTally.value && roundTally.value.claimed_packets > 0
-      ? html`<${EndScene} round=${round.value} tally=${roundTally.value} code=${code} />` : html`<${WaitingScene} code=${code} />`;
-    default: return html`<${WaitingScene} code=${code} />`;
+      ? html`<${EndScene} round=${round.value} tally=${roundTally.value} code=${code} />` : waiting;
+    default: return waiting;
   }
 }

@@ -1,14 +1,16 @@
 import { qrAddress } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
+import { Name } from '../shared/name.js';
 import { html } from '../shared/view.js';
 
 /**
  * Before a round: how to get in, as large as it goes.
- * @param {{code: string}} props
+ * @param {{name: string, code: string}} props
  */
-export const WaitingScene = ({ code }) => html`<main class="wait">
+export const WaitingScene = ({ name, code }) => html`<main class="wait">
   <div class="wait-words">
-    <p class="wait-title">${t('join.title')}</p>
+    <p class="wait-product">${t('product')}</p>
+    <p class="wait-title"><${Name} text=${name} /></p>
     <p class="wait-lead">${t('screen.scan')}</p>
     <p class="wait-label">${t('screen.or', { host: location.host })}</p>
     <p class="wait-code" data-test="join-code" data-code=${code}>${code}</p>

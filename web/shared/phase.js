@@ -51,6 +51,6 @@ export function untilNextTick(round, now) {
  * @param {number} now
  */
 export function secondsLeft(until, now) {
-  const left = Math.ceil((until - now) / 1000 - 1e-3);
+  const left = Math.ceil((until - now) / 1000 - 1e-6);
   return left > 0 ? left : 0;
 }

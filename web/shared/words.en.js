@@ -10,7 +10,7 @@ export const words = {
   'packets.one': '{n} packet',
   'packets.other': '{n} packets',
   'language.switch': 'Switch to Chinese',
-  'language.other': '中文',
+  'language.name': '中文',
 
   'action.retry': 'Try again',
   'action.rejoin': 'Join again',
@@ -28,7 +28,7 @@ export const words = {
   'connection.waiting': 'Connection lost, coming back…',
   'connection.ended': 'Disconnected',
   'ended.session': 'Your session has ended. Please join again.',
-  'ended.other': 'The connection has ended.',
+  'ended.connection': 'The connection has ended.',
 
   'code.label': 'Room code',
   'code.placeholder': 'Six letters or digits',
@@ -45,6 +45,7 @@ export const words = {
 
   'waiting.you': 'You are',
   'waiting.next': 'Packets fall as soon as the host starts',
+  'waiting.cancelled': 'That round was cancelled. Wait for the next one.',
   'waiting.last': 'Last round',
   'countdown.title': 'Packets are coming',
   'countdown.label': 'Countdown',

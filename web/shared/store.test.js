@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, test } from 'node:test';
+import { fakeTime } from '../testing/fake-time.js';
+import { Clock } from './clock.js';
+import { ping, tap } from './messages.js';
+import { Store } from './store.js';
+
+const fixtures = new URL('../../internal/wire/fixtures/', import.meta.url);
+const fixture = (name) => JSON.parse(readFileSync(new URL(name, fixtures), 'utf8'));
+const server = (name) => fixture(`server/${name}.json`);
+
+/** @type {Store[]} */
+const stores = [];
+
+/** A store whose server time starts at the welcome's and stands still unless moved. */
+function rig() {
+  const time = { at: 0 };
+  const store = new Store(new Clock(() => time.at));
+  stores.push(store);
+  return { store, time };
+}
+
+/** One that got the welcome of the fixtures. */
+function welcomed() {
+  const r = rig();
+  r.store.receive(server('welcome'));
+  return r;
+}
+
+afterEach(() => {
+  for (const store of stores.splice(0)) store.stop();
+});
+
+test('every message of the server is accepted, and leaves a trace', () => {
+  const traces = {
+    welcome: (store) => store.you.value?.nickname === '小明' && store.room.value?.code === 'RAIN88',
+    round: (store) => store.round.value?.title === '年会第一场',
+    drops: (store) => store.drops.get(18)?.kind === 'bomb',
+    result: (store) => store.ownCents.value === 612,
+    claim: (store) => store.claims.value[0]?.number === 2,
+    tally: (store) => store.roundTally.value?.claimed_cents === 1500 && store.online.value === 500,
+    notice: (_, told) => told.some((message) => message.type === 'notice'),
+    error: (_, told) => told.some((message) => message.code === 'bad_frame'),
+    pong: (store) => store.moment.value > 0,
+  };
+  for (const file of readdirSync(new URL('server/', fixtures))) {
+    const name = file.replace('.json', '');
+    assert.ok(name in traces, `${file} has no expectation here`);
+    const { store, time } = rig();
+    const told = [];
+    store.listen((message) => told.push(message));
+    if (name !== 'welcome' && name !== 'pong') store.receive({ ...server('welcome'), claims: [], drops: [] });
+    time.at = name === 'pong' ? 1234567 : time.at;
+    store.receive(server(name));
+    assert.ok(traces[name](store, told), file);
+  }
+});
+
+test('what the page sends is what the fixtures say', () => {
+  const sent = {
+    'ping.json': ping(1234567),
+    'tap.json': tap('11111111-2222-4333-8444-555555555555', 17),
+  };
+  for (const file of readdirSync(new URL('client/', fixtures))) {
+    assert.equal(JSON.stringify(sent[file]), readFileSync(new URL(`client/${file}`, fixtures), 'utf8').trim(), file);
+  }
+});
+
+test('a reload in the middle of a round has everything from the welcome', () => {
+  const { store } = welcomed();
+  assert.equal(store.stage.value, 'raining');
+  assert.equal(store.ownCents.value, 612);
+  assert.equal(store.drops.size, 2);
+  assert.equal(store.roundTally.value?.left_packets, 98);
+  assert.ok(store.witnessed.value);
+});
+
+test('a tally of a lower epoch, or a lower serial in the same epoch, is ignored', () => {
+  const { store } = welcomed();
+  const tally = server('tally');
+  store.receive({ ...tally, serial: 40, claimed_cents: 1 });
+  store.receive({ ...tally, epoch: 2, serial: 99, claimed_cents: 1 });
+  assert.equal(store.tally.value?.claimed_cents, 1500);
+  store.receive({ ...tally, serial: 42, claimed_cents: 1600 });
+  assert.equal(store.tally.value?.claimed_cents, 1600);
+  store.receive({ ...tally, epoch: 4, serial: 1, claimed_cents: 1700 });
+  assert.equal(store.tally.value?.claimed_cents, 1700, 'another instance took over');
+});
+
+test('a welcome of an instance that lags does not take the totals back, one of a server begun anew does', () => {
+  const { store } = welcomed();
+  const welcome = server('welcome');
+  store.receive({ ...welcome, tally: { ...welcome.tally, serial: 7, claimed_cents: 1 } });
+  assert.equal(store.tally.value?.claimed_cents, 1500);
+  store.receive({ ...welcome, tally: { ...welcome.tally, epoch: 1, serial: 1, claimed_cents: 2 } });
+  assert.equal(store.tally.value?.claimed_cents, 2);
+});
+
+test('a win is counted at once, and once, whichever of result and claim come in whatever order', () => {
+  const claim = { ...server('claim').claim, number: 3, drop: 40, cents: 5 };
+  const result = { ...server('result'), drop: 40, cents: 5 };
+  for (const order of [['result', 'claim'], ['claim', 'result'], ['result', 'result', 'claim', 'claim']]) {
+    const { store } = welcomed();
+    for (const type of order) store.receive(type === 'result' ? result : { type: 'claim', claim });
+    assert.equal(store.ownCents.value, 617, order.join());
+    assert.deepEqual(store.claims.value.map(({ number }) => number), [2, 3], order.join());
+  }
+});
+
+test('a busy answer is overridden by the claim', () => {
+  const { store } = welcomed();
+  store.receive({ ...server('result'), drop: 41, outcome: 'busy', cents: 0 });
+  assert.equal(store.ownCents.value, 612);
+  store.receive({ type: 'claim', claim: { ...server('claim').claim, number: 9, drop: 41, cents: 8 } });
+  assert.equal(store.ownCents.value, 620);
+});
+
+test('another round starts from nothing, and late messages of the old one do not leak into it', () => {
+  const { store } = welcomed();
+  const next = { ...server('round').round, id: '99999999-2222-4333-8444-555555555555', phase: 'countdown', starts_at: 1800000020000, ends_at: 1800000050000 };
+  store.receive({ type: 'round', round: next });
+  store.receive(server('claim'));
+  store.receive(server('result'));
+  store.receive(server('drops'));
+  assert.equal(store.ownCents.value, 0);
+  assert.equal(store.drops.size, 0);
+  assert.equal(store.roundTally.value, null);
+  assert.equal(store.stage.value, 'countdown');
+});
+
+test('phases never go back', () => {
+  const { store } = welcomed();
+  const round = server('round').round;
+  store.receive({ type: 'round', round: { ...round, phase: 'closed', reason: 'stopped' } });
+  store.receive({ type: 'round', round });
+  assert.equal(store.stage.value, 'closed');
+  assert.equal(store.round.value?.reason, 'stopped');
+});
+
+test('the stage follows the server clock, without any message', (t) => {
+  const timers = fakeTime();
+  t.after(timers.restore);
+  const { store, time } = rig();
+  const pass = (ms) => { time.at += ms; timers.pass(ms); };
+  const welcome = server('welcome');
+  store.receive({ ...welcome, now: 1800000007600, round: { ...welcome.round, phase: 'countdown' } });
+  assert.equal(store.stage.value, 'countdown');
+  const seen = new Set();
+  for (let i = 0; i < 24; i++) { seen.add(Math.ceil((1800000010000 - store.moment.value) / 1000)); pass(100); }
+  assert.deepEqual([...seen], [3, 2, 1], 'every second is shown');
+  pass(50);
+  assert.equal(store.stage.value, 'raining');
+  for (let i = 0; i < 301; i++) pass(100);
+  assert.equal(store.stage.value, 'closed');
+});
+
+test('who comes after the round was not there', () => {
+  const { store } = rig();
+  const welcome = server('welcome');
+  store.receive({ ...welcome, claims: [], round: { ...welcome.round, phase: 'closed' } });
+  assert.equal(store.witnessed.value, false);
+});
+
+test('a room without a round waits', () => {
+  const { store } = rig();
+  const welcome = server('welcome');
+  store.receive({ ...welcome, round: null, claims: [], drops: [], tally: { ...welcome.tally, round: '' } });
+  assert.equal(store.stage.value, 'waiting');
+  assert.equal(store.online.value, 500);
+  assert.equal(store.roundTally.value, null);
+});
