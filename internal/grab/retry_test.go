@@ -1,0 +1,206 @@
+package grab
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"redrain/internal/game"
+)
+
+// always gives every call the same fate.
+func always(f fate) func(int) fate { return func(int) fate { return f } }
+
+// first gives the first n calls a fate and lets the rest work.
+func first(n int, f fate) func(int) fate {
+	return func(call int) fate {
+		if call < n {
+			return f
+		}
+		return fate{}
+	}
+}
+
+// inOneBatch queues taps behind a sender that is busy with another one, so that they go out together.
+func inOneBatch(t *testing.T, c *Committer, taps ...game.Tap) []*ear {
+	t.Helper()
+	ears := make([]*ear, len(taps))
+	c.mu.Lock()
+	c.queues[round] = &queue{room: room, round: round, senders: c.opts.Senders}
+	c.mu.Unlock()
+	for i, tap := range taps {
+		ears[i] = submit(t, c, tap)
+	}
+	q := c.queues[round]
+	q.senders = 1
+	c.senders.Go(func() { c.send(q) })
+	return ears
+}
+
+func TestAnUnknownResultIsTriedAgainWithTheSameTaps(t *testing.T) {
+	for name, lost := range map[string]fate{
+		"lost request": {before: errLost}, "lost reply": {after: errLost}, "answers missing": {short: true}, "silence": {hangs: true},
+		"unknown": {before: fmt.Errorf("proxy: %w", game.ErrUnknown)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &pool{fate: first(2, lost)}
+				c := New(p, Options{})
+				taps := []game.Tap{tapOf(1, 4), tapOf(2, 4), tapOf(3, 5)}
+				ears := inOneBatch(t, c, taps...)
+				closed(t, c)
+				for i, e := range ears {
+					if answer := e.want(t, game.Won); answer.Number != i+1 {
+						t.Errorf("%v has claim %d, want %d", e.tap, answer.Number, i+1)
+					}
+				}
+				calls := p.seen()
+				if len(calls) != 3 {
+					t.Fatalf("%d calls, want 3", len(calls))
+				}
+				for _, c := range calls {
+					if !slices.Equal(c.taps, taps) {
+						t.Errorf("sent %v, want %v", c.taps, taps)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The pauses grow up to a quarter of a second, none is exactly twice the last, and after three seconds the taps hear busy.
+func TestRetriesSlowDownUntilTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{fate: always(fate{before: errLost})}
+		c := New(p, Options{})
+		start := time.Now()
+		e := submit(t, c, tapOf(1, 1))
+		closed(t, c)
+		e.want(t, game.Busy)
+		if waited := e.at.Sub(start); waited != 3*time.Second {
+			t.Errorf("busy after %v, want 3s", waited)
+		}
+		calls := p.seen()
+		delay := firstDelay
+		for i := 1; i < len(calls); i++ {
+			pause := calls[i].at.Sub(calls[i-1].at)
+			if pause < delay/2 || pause >= delay+delay/2 {
+				t.Errorf("pause %d is %v, want half of %v to one and a half", i, pause, delay)
+			}
+			delay = min(2*delay, mostDelay)
+		}
+		if len(calls) < 11 || len(calls) > 30 {
+			t.Errorf("%d tries in three seconds", len(calls))
+		}
+	})
+}
+
+func TestPausesAreJittered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pauses := make(map[time.Duration]bool)
+		for range 20 {
+			p := &pool{fate: first(1, fate{before: errLost})}
+			c := New(p, Options{})
+			submit(t, c, tapOf(1, 1))
+			closed(t, c)
+			calls := p.seen()
+			pauses[calls[1].at.Sub(calls[0].at)] = true
+		}
+		if len(pauses) < 10 {
+			t.Errorf("20 instances that lost their reply together come back in only %d moments", len(pauses))
+		}
+	})
+}
+
+// The oldest tap of a batch sets the deadline: it waited in the queue while an earlier batch hung.
+func TestTheOldestTapSetsTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{fate: always(fate{hangs: true})}
+		c := New(p, Options{Senders: 1})
+		start := time.Now()
+		oldest := submit(t, c, tapOf(1, 1))
+		time.Sleep(2 * time.Second)
+		younger := submit(t, c, tapOf(2, 1))
+		closed(t, c)
+		oldest.want(t, game.Busy)
+		younger.want(t, game.Busy)
+		if waited := oldest.at.Sub(start); waited != 3*time.Second {
+			t.Errorf("the oldest heard after %v", waited)
+		}
+		if waited := younger.at.Sub(start); waited != 5*time.Second {
+			t.Errorf("the younger one heard %v after the start, want 5s", waited)
+		}
+	})
+}
+
+func TestTapsThatWaitedTooLongAreNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{fate: first(3, fate{hangs: true})}
+		c := New(p, Options{Senders: 1})
+		submit(t, c, tapOf(1, 1)) // holds the only sender for three seconds
+		synctest.Wait()
+		tooLong := submit(t, c, tapOf(2, 1))
+		time.Sleep(500 * time.Millisecond)
+		inTime := submit(t, c, tapOf(3, 1))
+		closed(t, c)
+		tooLong.want(t, game.Busy)
+		inTime.want(t, game.Won)
+		for _, c := range p.seen() {
+			if slices.Contains(c.taps, tooLong.tap) {
+				t.Error("a tap was sent after its deadline")
+			}
+		}
+	})
+}
+
+func TestWhatWasRefusedIsBusyAtOnce(t *testing.T) {
+	for _, refusal := range []error{game.ErrRefused, game.ErrGone, game.ErrTorn} {
+		t.Run(refusal.Error(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &pool{fate: always(fate{before: fmt.Errorf("grab.lua: %w", refusal)})}
+				c := New(p, Options{})
+				start := time.Now()
+				e := submit(t, c, tapOf(1, 1))
+				closed(t, c)
+				e.want(t, game.Busy)
+				if e.at != start || len(p.seen()) != 1 {
+					t.Errorf("busy after %v and %d calls, want at once", e.at.Sub(start), len(p.seen()))
+				}
+			})
+		})
+	}
+}
+
+// The first reply was lost, the claims stand: on the retry their duplicates are this batch's own wins. A drop tapped twice
+// in the batch was won once.
+func TestOnARetryDuplicatesAreOwnWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{fate: first(1, fate{after: errLost})}
+		c := New(p, Options{})
+		ears := inOneBatch(t, c, tapOf(1, 4), tapOf(2, 4), tapOf(1, 4), tapOf(1, 5))
+		closed(t, c)
+		for i, want := range []game.Answer{
+			{Outcome: game.Won, Cents: 101, Number: 1}, {Outcome: game.Won, Cents: 102, Number: 2},
+			{Outcome: game.Duplicate, Cents: 101, Number: 1}, {Outcome: game.Won, Cents: 103, Number: 3},
+		} {
+			if answer := ears[i].want(t, want.Outcome); answer != want {
+				t.Errorf("tap %d: %v, want %v", i, answer, want)
+			}
+		}
+	})
+}
+
+func TestWithoutARetryADuplicateStaysOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(&pool{}, Options{})
+		submit(t, c, tapOf(1, 4))
+		synctest.Wait()
+		again := submit(t, c, tapOf(1, 4))
+		closed(t, c)
+		if answer := again.want(t, game.Duplicate); answer.Cents != 101 {
+			t.Errorf("the second tap hears %v", answer)
+		}
+	})
+}

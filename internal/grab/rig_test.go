@@ -1,0 +1,206 @@
+package grab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"redrain/internal/game"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// errLost stands for a reply that never came.
+var errLost = errors.New("no reply")
+
+// call is one call of the script.
+type call struct {
+	at    time.Time
+	room  string
+	round string
+	taps  []game.Tap
+}
+
+// pool is a script over a model of the round. What a test sets decides what becomes of each call; the zero value answers all
+// of them at once.
+type pool struct {
+	// fate is asked before the n-th call (from 0) does its work.
+	fate func(n int) fate
+	// takes is how long a call is under way.
+	takes   time.Duration
+	packets int // all that the round has; 0: without end
+
+	mu     sync.Mutex
+	calls  []call
+	claims map[game.Tap]game.Answer
+	under  int // calls under way now
+	most   int // calls that were ever under way together
+}
+
+// fate is what happens to one call. The zero value is a call that works.
+type fate struct {
+	before error // the call fails and does nothing
+	after  error // the work is done, the reply is this
+	hangs  bool  // nothing is done, and nothing is heard until the caller gives up
+	short  bool  // one answer is missing
+}
+
+func (p *pool) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
+	what := p.enter(call{time.Now(), room, round, append([]game.Tap(nil), taps...)})
+	defer p.leave()
+	if p.takes > 0 && !pause(ctx, p.takes) {
+		return game.Grabbed{}, ctx.Err()
+	}
+	switch {
+	case what.hangs:
+		<-ctx.Done()
+		return game.Grabbed{}, ctx.Err()
+	case what.before != nil:
+		return game.Grabbed{}, what.before
+	}
+	grabbed := p.grant(taps)
+	if what.short {
+		grabbed.Answers = grabbed.Answers[1:]
+	}
+	return grabbed, what.after
+}
+
+func (p *pool) enter(c call) fate {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.under++
+	p.most = max(p.most, p.under)
+	p.calls = append(p.calls, c)
+	if p.fate == nil {
+		return fate{}
+	}
+	return p.fate(len(p.calls) - 1)
+}
+
+func (p *pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.under--
+}
+
+// grant does what the script does where cap and time play no part: who has a claim for a drop hears of it again.
+func (p *pool) grant(taps []game.Tap) game.Grabbed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.claims == nil {
+		p.claims = make(map[game.Tap]game.Answer)
+	}
+	answers := make([]game.Answer, len(taps))
+	for i, tap := range taps {
+		claim, had := p.claims[tap]
+		switch {
+		case had:
+			claim.Outcome = game.Duplicate
+			answers[i] = claim
+		case p.packets > 0 && len(p.claims) == p.packets:
+			answers[i] = game.Answer{Outcome: game.SoldOut}
+		default:
+			number := len(p.claims) + 1
+			answers[i] = game.Answer{Outcome: game.Won, Cents: game.Cents(100 + number), Number: number}
+			p.claims[tap] = answers[i]
+		}
+	}
+	return game.Grabbed{Left: game.Left{Packets: p.packets - len(p.claims)}, Answers: answers}
+}
+
+func (p *pool) seen() []call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]call(nil), p.calls...)
+}
+
+// sizes are the numbers of taps of all calls so far.
+func (p *pool) sizes() []int {
+	var sizes []int
+	for _, c := range p.seen() {
+		sizes = append(sizes, len(c.taps))
+	}
+	return sizes
+}
+
+// ear is one tap's waiter: it keeps every answer, and when it came.
+type ear struct {
+	tap     game.Tap
+	mu      sync.Mutex
+	answers []game.Answer
+	taps    []game.Tap
+	at      time.Time
+}
+
+func (e *ear) Answered(tap game.Tap, answer game.Answer) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answers, e.taps, e.at = append(e.answers, answer), append(e.taps, tap), time.Now()
+}
+
+// once returns the one answer that there must be, for the tap that it was asked for.
+func (e *ear) once() (game.Answer, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.answers) != 1 {
+		return game.Answer{}, fmt.Errorf("%v was answered %d times: %v", e.tap, len(e.answers), e.answers)
+	}
+	if e.taps[0] != e.tap {
+		return game.Answer{}, fmt.Errorf("%v was answered for %v", e.tap, e.taps[0])
+	}
+	return e.answers[0], nil
+}
+
+func (e *ear) want(t *testing.T, outcome game.Outcome) game.Answer {
+	t.Helper()
+	answer, err := e.once()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Outcome != outcome {
+		t.Fatalf("%v: %v, want %v", e.tap, answer, outcome)
+	}
+	return answer
+}
+
+const (
+	room  = "RAIN88"
+	round = "round-1"
+)
+
+func tapOf(player, drop int) game.Tap {
+	return game.Tap{Player: fmt.Sprintf("player-%d", player), Drop: game.DropID(drop)} //nolint:gosec // a test's small number
+}
+
+// submit queues one tap that must be taken.
+func submit(t *testing.T, c *Committer, tap game.Tap) *ear {
+	t.Helper()
+	e := &ear{tap: tap}
+	if !c.Submit(room, round, tap, e) {
+		t.Fatalf("%v was refused", tap)
+	}
+	return e
+}
+
+// storm queues one tap for each of n players.
+func storm(t *testing.T, c *Committer, n int) []*ear {
+	t.Helper()
+	ears := make([]*ear, n)
+	for i := range ears {
+		ears[i] = submit(t, c, tapOf(i, 1))
+	}
+	return ears
+}
+
+// closed ends a committer that must have nothing left to do.
+func closed(t *testing.T, c *Committer) {
+	t.Helper()
+	if err := c.Close(t.Context()); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
