@@ -12,11 +12,12 @@ import (
 // MaxNameLength is the most visible characters (grapheme clusters) that a nickname, a room's name or a title may have.
 const MaxNameLength = 24
 
-// maxNameBytes bounds what stacked combining marks can make of one visible character.
-const maxNameBytes = 16 * MaxNameLength
+// maxNameBytes bounds what stacked combining marks can make of one visible character; a family of four with its tones of
+// skin has 41 bytes.
+const maxNameBytes = 48 * MaxNameLength
 
 // CleanName trims a nickname or a room's name, brings it into NFC, and refuses with an *Invalid what nobody could read:
-// nothing visible, more than MaxNameLength visible characters, control characters, invalid UTF-8.
+// nothing visible, more than MaxNameLength visible characters, control characters and line breaks, invalid UTF-8.
 func CleanName(field, raw string) (string, error) {
 	name, refused := cleanText(field, raw)
 	if refused != nil {
@@ -42,11 +43,14 @@ func cleanText(field, raw string) (string, *Invalid) {
 			Message: fmt.Sprintf("%s must have at most %d characters", field, MaxNameLength),
 		}
 	}
-	if strings.ContainsFunc(name, unicode.IsControl) {
+	if strings.ContainsFunc(name, breaksLines) {
 		return "", &Invalid{Code: "name_invalid", Field: field, Message: field + " must not have control characters"}
 	}
 	return name, nil
 }
+
+// breaksLines is true for control characters and for the separators that break lines though they are none.
+func breaksLines(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }
 
 // looksEmpty holds letters and symbols that fonts draw as nothing though Unicode does not call them space.
 const looksEmpty = "\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180e"

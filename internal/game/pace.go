@@ -15,7 +15,7 @@ func (s Settings) Released(elapsedMS int64) int {
 	if elapsedMS < 0 {
 		return 0
 	}
-	if s.Pace == PaceBurst {
+	if s.Pace == PaceBurst || elapsedMS >= s.Duration.Milliseconds() {
 		return s.Packets
 	}
 	out := elapsedMS*10*int64(s.Packets)/(9*s.Duration.Milliseconds()) + 1

@@ -5,6 +5,8 @@ import (
 	"crypto/sha1" //nolint:gosec // a keyed draw that outsiders recompute, its format is fixed
 	"encoding/hex"
 	"fmt"
+	"io"
+	"log/slog"
 	"strconv"
 )
 
@@ -19,11 +21,17 @@ func NewSecret() Secret {
 	return Secret(hex.EncodeToString(b[:]))
 }
 
-// LogValue keeps secrets out of logs.
-func (s Secret) LogValue() string { return "secret" }
+// redacted is what is printed for a secret.
+const redacted = "secret"
 
-// GoString keeps secrets out of %#v.
-func (s Secret) GoString() string { return "secret" }
+// Format keeps secrets out of everything that package fmt prints, whatever the verb; string(s) is the only way to the text.
+func (s Secret) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, redacted) }
+
+// LogValue keeps secrets out of logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText keeps secrets out of JSON and every other text that is made of values.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const (
 	drawDigits   = 13 // hex digits of one draw: 52 bits, exact in Lua's doubles
@@ -38,6 +46,9 @@ type Draws struct {
 	block  int
 	digest [2 * sha1.Size]byte
 }
+
+// Format keeps the secret in it out of what package fmt prints.
+func (d *Draws) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, redacted) }
 
 // Draws starts the sequence under a label: "live", "dealt", "shuffle" or "drop".
 func (s Secret) Draws(label string) *Draws {

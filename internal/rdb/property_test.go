@@ -93,7 +93,7 @@ func (p *play) tapSome(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := p.model.grab(batch, p.now()); !slices.Equal(got.Answers, want) {
+	if want := p.grab(batch, p.now()); !slices.Equal(got.Answers, want) {
 		t.Fatalf("at %d of [%d, %d) %v came to\n%v, want\n%v", got.Now, p.startsAt, p.endsAt, batch, got.Answers, want)
 	}
 	if got.Left != p.left {
@@ -104,7 +104,7 @@ func (p *play) tapSome(t *rapid.T) {
 func (p *play) closeIt(t *rapid.T) {
 	reason := rapid.SampledFrom([]game.CloseReason{game.ByTime, game.BySoldOut, game.Cancelled, game.Stopped}).Draw(t, "reason")
 	_, err := p.r.Close(p.ctx, p.round, reason)
-	if want := p.model.close(reason, p.now()); !errors.Is(err, want) {
+	if want := p.close(reason, p.now()); !errors.Is(err, want) {
 		t.Fatalf("closing for %s: error is %v, want %v", reason, err, want)
 	}
 }

@@ -1,0 +1,118 @@
+package game
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestScheduleIsAsDocumented(t *testing.T) {
+	s := validSettings()
+	schedule := NewSchedule(s, knownSecret)
+	want := []Drop{
+		{1, KindPacket, 95, 106}, {2, KindPacket, 134, 34}, {3, KindPacket, 309, 750}, {4, KindPacket, 490, 624},
+		{5, KindPacket, 583, 613}, {6, KindPacket, 643, 828},
+	}
+	if got := schedule.Between(-1, 749); !slices.Equal(got, want) {
+		t.Errorf("the first drops are %v, want %v", got, want)
+	}
+	for _, bomb := range []Drop{{20, KindBomb, 2454, 33}, {25, KindBomb, 3091, 670}} {
+		if got, ok := schedule.Find(bomb.ID); !ok || got != bomb {
+			t.Errorf("drop %d is %v, want %v", bomb.ID, got, bomb)
+		}
+	}
+	if schedule.Len() != 240 {
+		t.Errorf("%d drops in 30 s at 8 a second", schedule.Len())
+	}
+}
+
+func anySchedule(t *rapid.T) (Settings, Schedule) {
+	s := validSettings()
+	s.DropsPerSecond = rapid.IntRange(1, MaxDropsPerSecond).Draw(t, "drops per second")
+	s.BombPercent = rapid.IntRange(0, MaxBombPercent).Draw(t, "bomb percent")
+	s.Duration = time.Duration(rapid.IntRange(3000, 20_000).Draw(t, "ms")) * time.Millisecond
+	return s, NewSchedule(s, fixed(rapid.Int().Draw(t, "secret")))
+}
+
+func TestDropsAreNumberedInTheOrderOfTheirFall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, schedule := anySchedule(t)
+		last := int64(-1)
+		for i := range schedule.Len() {
+			drop, ok := schedule.Find(DropID(i + 1)) //nolint:gosec // small
+			if !ok || int(drop.ID) != i+1 || drop.AtMS < last || drop.AtMS >= s.Duration.Milliseconds() {
+				t.Fatalf("drop %d is %+v, %t, after one at %d ms", i+1, drop, ok, last)
+			}
+			if drop.Lane < 0 || drop.Lane >= Lanes || (drop.Kind != KindPacket && drop.Kind != KindBomb) {
+				t.Fatalf("drop %+v", drop)
+			}
+			last = drop.AtMS
+		}
+		for _, id := range []DropID{-1, 0, DropID(schedule.Len() + 1), math.MaxInt32, math.MinInt32} { //nolint:gosec // small
+			if drop, ok := schedule.Find(id); ok {
+				t.Fatalf("drop %d is %+v", id, drop)
+			}
+		}
+		if want := s.Duration.Milliseconds() * int64(s.DropsPerSecond) / 1000; int64(schedule.Len()) != want {
+			t.Fatalf("%d drops, want %d", schedule.Len(), want)
+		}
+	})
+}
+
+// What is sent second by second adds up to the whole schedule, without loss or repeats.
+func TestBetweenPartitionsTheSchedule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, schedule := anySchedule(t)
+		var sent []Drop
+		at := int64(-1)
+		for at < s.Duration.Milliseconds() {
+			until := at + rapid.Int64Range(0, 3000).Draw(t, "step")
+			for _, drop := range schedule.Between(at, until) {
+				if drop.AtMS <= at || drop.AtMS > until {
+					t.Fatalf("%+v does not fall in (%d, %d]", drop, at, until)
+				}
+				sent = append(sent, drop)
+			}
+			at = until
+		}
+		if !slices.Equal(sent, schedule.drops) {
+			t.Fatalf("%d drops were sent of %d", len(sent), schedule.Len())
+		}
+		if backwards := schedule.Between(at, -1); len(backwards) > 0 {
+			t.Fatalf("backwards: %v", backwards)
+		}
+	})
+}
+
+func TestBombsHaveTheirShare(t *testing.T) {
+	for _, percent := range []int{0, 1, 10, 50} {
+		s := validSettings()
+		s.BombPercent, s.Duration = percent, MaxDuration
+		bombs, all := 0, 0
+		for n := range 5 {
+			for _, drop := range NewSchedule(s, fixed(n)).drops {
+				if all++; drop.Kind == KindBomb {
+					bombs++
+				}
+			}
+		}
+		p := float64(percent) / 100
+		if off := math.Abs(float64(bombs) - p*float64(all)); off > 4*math.Sqrt(p*(1-p)*float64(all)) {
+			t.Errorf("%d of %d drops are bombs, want %d %%", bombs, all, percent)
+		}
+	}
+}
+
+func TestSchedulesDependOnTheSecretAlone(t *testing.T) {
+	s := validSettings()
+	a, b := NewSchedule(s, fixed(1)), NewSchedule(s, fixed(1))
+	if !slices.Equal(a.drops, b.drops) {
+		t.Error("one secret gave two schedules")
+	}
+	if slices.Equal(a.drops, NewSchedule(s, fixed(2)).drops) {
+		t.Error("two secrets gave one schedule")
+	}
+}
