@@ -40,7 +40,9 @@ type app struct {
 	rooms     *live.Rooms
 	ear       *rdb.Subscription
 	gate      *gate.Gate
+	sessions  *api.Sessions
 	http      *http.Server
+	debug     *http.Server // nil unless wanted
 	address   net.Addr
 
 	background sync.WaitGroup
@@ -83,8 +85,11 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 		}
 		address = a.embedded.URL()
 	}
-	a.redis, err = rdb.Dial(ctx, address)
-	return err
+	rdb.LogDriver(a.log)
+	if a.redis, err = rdb.Dial(ctx, address); err != nil {
+		return fmt.Errorf("REDIS_URL: %w", err)
+	}
+	return nil
 }
 
 // openRooms puts together what plays: rounds, group commit and the rooms that hear from Redis.
@@ -125,8 +130,11 @@ func (a *app) keepTime(ctx context.Context) {
 
 // openDoors lets people in.
 func (a *app) openDoors(ctx context.Context) error {
-	sessions, err := a.sessions(ctx)
-	if err != nil {
+	var err error
+	if a.sessions, err = a.openSessions(ctx); err != nil {
+		return err
+	}
+	if err := a.openDebug(ctx); err != nil {
 		return err
 	}
 	proxies, err := a.config.proxies()
@@ -135,11 +143,11 @@ func (a *app) openDoors(ctx context.Context) error {
 	}
 	origins := api.Origins{Public: a.config.PublicURL, Allowed: a.config.AllowedOrigins}
 	a.gate = gate.New(gate.Options{
-		Rooms: a.rooms, Players: a.books, Sessions: sessions, Origins: origins, HostCookie: api.HostCookie,
+		Rooms: a.rooms, Players: a.books, Sessions: a.sessions, Origins: origins, HostCookie: api.HostCookie,
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
 	})
 	web, err := api.New(api.Options{
-		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: a.redis, Tallies: a.rooms, Sessions: sessions,
+		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: a.redis, Tallies: a.rooms, Sessions: a.sessions,
 		Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.Ping}, {Name: "database", Ask: a.books.Ping}},
 		Metrics: a.metrics(), Logger: a.log, Now: time.Now,
@@ -167,8 +175,8 @@ type roundsAndBooks struct {
 	*ledger.Ledger
 }
 
-// sessions signs with the configured secret, or with one that all instances share through the database.
-func (a *app) sessions(ctx context.Context) (*api.Sessions, error) {
+// openSessions signs with the configured secret, or with one that all instances share through the database.
+func (a *app) openSessions(ctx context.Context) (*api.Sessions, error) {
 	secret := a.config.SessionSecret
 	if secret == "" {
 		made, err := a.books.Setting(ctx, "session_secret", rand.Text()+rand.Text())
@@ -207,6 +215,9 @@ func (a *app) stop(ctx context.Context) error {
 	var errs []error
 	if a.http != nil {
 		errs = append(errs, a.http.Shutdown(ctx))
+	}
+	if a.debug != nil {
+		errs = append(errs, a.debug.Close())
 	}
 	if a.committer != nil {
 		errs = append(errs, a.committer.Close(ctx))

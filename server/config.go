@@ -29,6 +29,7 @@ type serveCommand struct {
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL,…" help:"Further web origins whose pages may connect."`
 	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
 	TapsPerSecond  int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
+	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
 }
 

@@ -69,11 +69,15 @@ func (p *Player) SameAs(instance string) *Player {
 	}
 }
 
+// Address is where this player's WebSocket is, with the token.
+func (p *Player) Address() string {
+	return "ws" + strings.TrimPrefix(p.instance, "http") + "/ws?role=player&room=" + p.room + "&token=" + p.token
+}
+
 // Connect opens the WebSocket and returns when the welcome was heard.
 func (p *Player) Connect(ctx context.Context) error {
-	address := "ws" + strings.TrimPrefix(p.instance, "http") + "/ws?role=player&room=" + p.room + "&token=" + p.token
 	//nolint:bodyclose // the library has taken the body over
-	ws, _, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: &http.Client{Transport: p.client.Transport}})
+	ws, _, err := websocket.Dial(ctx, p.Address(), &websocket.DialOptions{HTTPClient: &http.Client{Transport: p.client.Transport}})
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"time"
+
+	"redrain/internal/api"
+)
+
+// openDebug serves profiles on an address of its own, a loopback one, to who has the host's session.
+func (a *app) openDebug(ctx context.Context) error {
+	if a.config.DebugAddr == "" {
+		return nil
+	}
+	listening, err := new(net.ListenConfig).Listen(ctx, "tcp", a.config.DebugAddr)
+	if err != nil {
+		return fmt.Errorf("listen for profiles: %w", err)
+	}
+	if tcp, ok := listening.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		return errors.Join(errors.New("DEBUG_ADDR must be an address of the loopback interface, like 127.0.0.1:6060"), listening.Close())
+	}
+	pages := http.NewServeMux()
+	pages.HandleFunc("/debug/pprof/", pprof.Index)
+	pages.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	pages.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	pages.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	a.debug = &http.Server{Handler: a.onlyHost(pages), ReadHeaderTimeout: 5 * time.Second}
+	a.log.Info("profiles are served", "address", listening.Addr().String())
+	a.background.Go(func() {
+		if err := a.debug.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error("profiles are no longer served", "error", err)
+		}
+	})
+	return nil
+}
+
+// onlyHost lets in who brings the host's token, as a bearer or in the host's cookie.
+func (a *app) onlyHost(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if cookie, err := r.Cookie(api.HostCookie); !bearer && err == nil {
+			token = cookie.Value
+		}
+		if err := a.sessions.Host(token); err != nil {
+			http.Error(w, "log in as the host first", http.StatusUnauthorized)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}
