@@ -26,8 +26,8 @@ type serveCommand struct {
 	HostPassword   string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page. None: one is made and printed."`
 	SessionSecret  string   `env:"SESSION_SECRET" placeholder:"TEXT" help:"At least 32 bytes that sign sessions. None: one is made and kept in the database."`
 	PublicURL      string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
-	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL,…" help:"Further web origins whose pages may connect."`
-	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
+	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL" help:"Further web origins whose pages may connect."`
+	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
 	TapsPerSecond  int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
 	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`

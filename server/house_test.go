@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,9 +26,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(runUntilSignal(os.Args[1:]))
 	}
 	goleak.VerifyTestMain(m)
 }

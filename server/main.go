@@ -27,10 +27,16 @@ type cli struct {
 }
 
 func main() {
+	os.Exit(runUntilSignal(os.Args[1:]))
+}
+
+// runUntilSignal is run with SIGINT and SIGTERM to end it. The first asks for an orderly stop; from then on they have
+// their usual effect again, so a second one ends the process at once.
+func runUntilSignal(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return run(ctx, args, os.Stdout, os.Stderr)
 }
 
 // run is the program: it returns the exit code when the command is done or ctx ends.
@@ -39,7 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	helped := false
 	parser, err := kong.New(&commands,
 		kong.Name("server"), kong.Description("redrain, a red packet rain (红包雨) game server."),
-		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
+		kong.UsageOnError(), kong.Help(printHelp), kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
 	)
 	if err != nil {
 		return complain(stderr, err, exitFault)
@@ -63,6 +69,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		return complain(stderr, err, exitFault)
 	}
+}
+
+// printHelp adds the default command's flags to the program's own help, so that --help alone lists every variable.
+func printHelp(options kong.HelpOptions, asked *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, asked); err != nil {
+		return fmt.Errorf("print the help: %w", err)
+	}
+	if asked.Selected() != nil {
+		return nil
+	}
+	serve, err := kong.Trace(asked.Kong, []string{"serve"})
+	if err != nil {
+		return fmt.Errorf("find the default command: %w", err)
+	}
+	_, _ = fmt.Fprintln(asked.Stdout)
+	return kong.DefaultHelpPrinter(options, serve) //nolint:wrapcheck // as above
 }
 
 // console is where a command writes.
