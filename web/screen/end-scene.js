@@ -20,7 +20,7 @@ export function EndScene({ round, tally, code }) {
       <p class="done-reason" data-test="reason" data-reason=${round.reason}>${t(`reason.${round.reason || 'time'}`)}</p>
       <h2 class="done-title">${round.title ? html`<bdi>${round.title}</bdi>` : t('screen.podium')}</h2>
       <p class="done-sum">${t('screen.given')} <${Money} cents=${tally.claimed_cents} test="claimed-cents" />
-        <span data-test="claimed-packets" data-count=${tally.claimed_packets}>${t('packets', { n: tally.claimed_packets })}</span></p>
+        ${' · '}<span data-test="claimed-packets" data-count=${tally.claimed_packets}>${t('packets', { n: tally.claimed_packets })}</span></p>
     </header>
     <div class="podium">
       ${STEPS.map((rank) => html`<${Step} key=${rank} rank=${rank} tally=${tally} />`)}

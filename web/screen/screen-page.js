@@ -14,6 +14,7 @@ import { PlayingScene } from './playing-scene.js';
 import { WaitingScene } from './waiting-scene.js';
 
 /** @import {Live} from '../shared/live.js' */
+/** @import {Store} from '../shared/store.js' */
 
 /** @type {import('../vendor/signals-core.js').Signal<Live|null>} */
 const live = signal(null);
@@ -38,15 +39,17 @@ export function ScreenPage({ code }) {
   });
   if (!live.value) return html`<${FullMessage} text=${t('loading')} />`;
   const { store, connection } = live.value;
+  const scene = sceneOf(store);
   if (connection.state.value === 'ended') return html`<${Ended} reason=${connection.reason.value} again=${() => connect(code)} />`;
   return html`<div class="screen">
     <header class="screen-top">
-      <h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>
+      ${scene === 'waiting' ? html`<span class="screen-room"></span>`
+        : html`<h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>`}
       <${ConnectionBadge} connection=${connection} />
       <span class="screen-online" data-test="online" data-count=${store.online.value}>${t('online', { n: store.online.value })}</span>
       <${LanguageSwitch} />
     </header>
-    ${store.room.value ? html`<${Scene} live=${live.value} code=${code} />` : html`<${FullMessage} text=${t('loading')} />`}
+    <${Scene} scene=${scene} live=${live.value} code=${code} />
   </div>`;
 }
 
@@ -54,15 +57,24 @@ export function ScreenPage({ code }) {
 const Ended = ({ reason, again }) =>
   html`<${FullMessage} text=${t(reason === 'room_not_found' ? 'error.room_not_found' : 'ended.connection')} action=${t('action.retry')} onAction=${again} home />`;
 
-/** @param {{live: Live, code: string}} props */
-function Scene({ live: now, code }) {
-  const { stage, round, roundTally, room } = now.store;
-  const waiting = html`<${WaitingScene} name=${room.value?.name ?? ''} code=${code} />`;
-  switch (stage.value) {
+/**
+ * What to show: a round that nobody won anything in leaves nothing to celebrate.
+ * @param {Store} store
+ */
+function sceneOf({ room, stage, roundTally }) {
+  if (!room.value) return 'loading';
+  if (stage.value !== 'closed') return stage.value;
+  return roundTally.value && roundTally.value.claimed_packets > 0 ? 'closed' : 'waiting';
+}
+
+/** @param {{scene: string, live: Live, code: string}} props */
+function Scene({ scene, live: now, code }) {
+  const { room, round, roundTally } = now.store;
+  switch (scene) {
+    case 'loading': return html`<${FullMessage} text=${t('loading')} />`;
     case 'countdown': return html`<${CountdownScene} live=${now} code=${code} />`;
     case 'raining': return html`<${PlayingScene} live=${now} code=${code} />`;
-    case 'closed': return round.value && roundTally.value && roundTally.value.claimed_packets > 0
-      ? html`<${EndScene} round=${round.value} tally=${roundTally.value} code=${code} />` : waiting;
-    default: return waiting;
+    case 'closed': return html`<${EndScene} round=${round.value} tally=${roundTally.value} code=${code} />`;
+    default: return html`<${WaitingScene} name=${room.value?.name ?? ''} code=${code} />`;
   }
 }

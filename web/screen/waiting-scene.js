@@ -10,7 +10,7 @@ import { html } from '../shared/view.js';
 export const WaitingScene = ({ name, code }) => html`<main class="wait">
   <div class="wait-words">
     <p class="wait-product">${t('product')}</p>
-    <p class="wait-title"><${Name} text=${name} /></p>
+    <h1 class="wait-title" data-test="room-name"><${Name} text=${name} /></h1>
     <p class="wait-lead">${t('screen.scan')}</p>
     <p class="wait-label">${t('screen.or', { host: location.host })}</p>
     <p class="wait-code" data-test="join-code" data-code=${code}>${code}</p>

@@ -5,5 +5,5 @@ import { html } from './view.js';
 export function LanguageSwitch() {
   const other = language.value === 'zh' ? 'en' : 'zh';
   return html`<button type="button" class="quiet-button" data-test="language" lang=${other}
-    aria-label=${t('language.switch')} onClick=${() => setLanguage(other)}>${t('language.name')}</button>`;
+    onClick=${() => setLanguage(other)}>${t('language.name')}</button>`;
 }
