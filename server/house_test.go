@@ -65,7 +65,12 @@ func startTwo(t testing.TB, redisURL string, env ...string) (a, b *instance) {
 // hostOf logs in on an instance.
 func hostOf(t testing.TB, in *instance) *bots.Host {
 	t.Helper()
-	host := bots.NewHost(in.url)
+	return hostOfPassword(t, in.url, password)
+}
+
+func hostOfPassword(t testing.TB, url, password string) *bots.Host {
+	t.Helper()
+	host := bots.NewHost(url)
 	if err := host.Login(t.Context(), password); err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,17 @@ func main() {
 	os.Exit(runUntilSignal(os.Args[1:]))
 }
 
-// runUntilSignal is run with SIGINT and SIGTERM to end it. The first asks for an orderly stop; from then on they have
-// their usual effect again, so a second one ends the process at once.
+// runUntilSignal is run with SIGINT and SIGTERM to end it: the first asks for an orderly stop, a second one ends the process
+// at once, also where it was started with SIGINT ignored, as shells do in the background.
 func runUntilSignal(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		<-again
+		os.Exit(exitFault)
+	})
 	return run(ctx, args, os.Stdout, os.Stderr)
 }
 

@@ -96,7 +96,7 @@ func cleanURL(text string) (string, error) {
 	text = strings.TrimRight(text, "/")
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !plainHost.MatchString(u.Host) || u.Scheme+"://"+u.Host != text {
-		return "", fmt.Errorf("public URL %q must be like https://rain.example.org", text)
+		return "", fmt.Errorf("PUBLIC_URL %q must be like https://rain.example.org", text)
 	}
 	return text, nil
 }
