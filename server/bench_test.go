@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,11 +36,19 @@ func BenchmarkTapsAgainstEcho(b *testing.B) {
 	echo := startEcho(b)
 	for range b.N {
 		var echoes, wins, losses, ratios, lossRatios []float64
+		var used [3][]float64 // µs of CPU time for each echo, win and loss, everything together
 		for range benchRepeats {
-			echoed := echoRate(b, echo)
-			won, lost := tapRates(b, in)
+			pids := []int{os.Getpid(), in.Pid(), redis.Pid()}
+			echoed, echoCost := echoRate(b, echo, pids)
+			won, lost, winCost, lossCost := tapRates(b, in, pids)
 			echoes, wins, losses = append(echoes, echoed), append(wins, won), append(losses, lost)
 			ratios, lossRatios = append(ratios, won/echoed), append(lossRatios, lost/echoed)
+			for i, cost := range []float64{echoCost, winCost, lossCost} {
+				used[i] = append(used[i], cost)
+			}
+		}
+		for i, name := range []string{"cpu-µs/echo", "cpu-µs/win", "cpu-µs/loss"} {
+			b.ReportMetric(median(used[i]), name)
 		}
 		b.ReportMetric(median(echoes), "echoes/s")
 		b.ReportMetric(median(wins), "wins/s")
@@ -115,9 +124,14 @@ func (l *loop) run(frames [][]byte) error {
 	return nil
 }
 
-// runLoops runs all loops at once and returns the frames a second.
-func runLoops(b *testing.B, loops []*loop, frames [][]byte) float64 {
-	began := time.Now()
+// runLoops runs all loops at once and returns the frames a second, and the CPU time in µs that the processes used for each:
+// it depends less than the rate on what else the machine does.
+func runLoops(b *testing.B, loops []*loop, frames [][]byte, pids []int) (perSecond, cost float64) {
+	var each []time.Duration
+	for i := range pids {
+		each = append(each, cpuTime(b, pids[i:i+1]))
+	}
+	began, before := time.Now(), cpuTime(b, pids)
 	var running sync.WaitGroup
 	for _, l := range loops {
 		running.Go(func() {
@@ -127,7 +141,33 @@ func runLoops(b *testing.B, loops []*loop, frames [][]byte) float64 {
 		})
 	}
 	running.Wait()
-	return float64(len(loops)*len(frames)) / time.Since(began).Seconds()
+	count := float64(len(loops) * len(frames))
+	for i, pid := range pids {
+		b.Logf("pid %d: %.1f", i, float64((cpuTime(b, pids[i:i+1])-each[i]).Microseconds())/count)
+		_ = pid
+	}
+	return count / time.Since(began).Seconds(), float64((cpuTime(b, pids)-before).Microseconds()) / count
+}
+
+// cpuTime is what processes have used so far, in user and system mode together.
+func cpuTime(b *testing.B, pids []int) time.Duration {
+	const tick = 10 * time.Millisecond // Linux counts in hundredths for every reader
+	var ticks int
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			b.Fatal(err)
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		for _, field := range fields[11:13] {
+			n, err := strconv.Atoi(field)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * tick
 }
 
 func closeLoops(loops []*loop) {
@@ -144,19 +184,19 @@ func tapFrames(round string) [][]byte {
 	return frames
 }
 
-func echoRate(b *testing.B, url string) float64 {
+func echoRate(b *testing.B, url string, pids []int) (rate, cost float64) {
 	frames := tapFrames(strings.Repeat("0", 36))
 	loops := make([]*loop, benchPlayers)
 	for i := range loops {
 		loops[i] = dialLoop(b, url, `{"type":"tap"`)
 	}
 	defer closeLoops(loops)
-	return runLoops(b, loops, frames)
+	return runLoops(b, loops, frames, pids)
 }
 
 // tapRates plays a round in which every player wins with each of their first hundred drops, and then taps the same drops
 // again: taps that cannot win any more, as most taps of a storm.
-func tapRates(b *testing.B, in *instance) (wins, losses float64) {
+func tapRates(b *testing.B, in *instance, pids []int) (wins, losses, winCost, lossCost float64) {
 	host := hostOfBench(b, in)
 	room := newRoom(b, host)
 	loops := make([]*loop, benchPlayers)
@@ -175,8 +215,8 @@ func tapRates(b *testing.B, in *instance) (wins, losses float64) {
 	startRound(b, host, round.ID)
 	time.Sleep(3 * time.Second) // 120 drops fall
 	frames := tapFrames(round.ID)
-	wins = runLoops(b, loops, frames)
-	losses = runLoops(b, loops, frames)
+	wins, winCost = runLoops(b, loops, frames, pids)
+	losses, lossCost = runLoops(b, loops, frames, pids)
 	claims, err := host.Claims(b.Context(), round.ID)
 	if err != nil || len(claims) != benchPlayers*benchTaps {
 		b.Fatalf("%d claims instead of %d: %v", len(claims), benchPlayers*benchTaps, err)
@@ -184,7 +224,7 @@ func tapRates(b *testing.B, in *instance) (wins, losses float64) {
 	if _, err := host.Stop(b.Context(), round.ID); err != nil {
 		b.Fatal(err)
 	}
-	return wins, losses
+	return wins, losses, winCost, lossCost
 }
 
 var benchHost *bots.Host

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,18 +50,19 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, err)
 		return
 	}
-	socket := &hijacked{ResponseWriter: w}
-	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
+	taken := &hijacked{ResponseWriter: w}
+	ws, err := websocket.Accept(taken, r, &websocket.AcceptOptions{
 		// admit has checked the origin, by a rule that knows this site's public address and treats its absence on its own.
 		InsecureSkipVerify: true,
 		CompressionMode:    websocket.CompressionDisabled, // small frames gain nothing, and a bomb has nothing to unpack
 	})
-	if err != nil { // Accept has answered
+	if err != nil {
 		g.opts.Rooms.Leave(room)
+		g.refuse(w, r, &refusal{taken.refused, "bad_request", "this address takes WebSocket upgrades of version 13 only"})
 		return
 	}
 	ws.SetReadLimit(maxFrame)
-	c := newConn(g, ws, socket.conn, room, guest)
+	c := newConn(g, ws, taken.socket, room, guest)
 	if !g.enter(c) {
 		g.opts.Rooms.Leave(room)
 		go c.goodbye(closeGoingAway)
@@ -71,17 +73,44 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	go c.serve()
 }
 
-// hijacked remembers the connection that Accept takes over: closing it is the only way to end a socket at once.
+// hijacked hands the library a connection that the gate can write to, and end, by itself. A refusal of the library's own, in
+// plain text, is kept back so that it can be said in JSON.
 type hijacked struct {
 	http.ResponseWriter
-	conn net.Conn
+	socket  *socket
+	refused int // its status
 }
 
-// Hijack does what the wrapped writer does.
+// WriteHeader lets only the upgrade through.
+func (h *hijacked) WriteHeader(status int) {
+	if status >= http.StatusBadRequest {
+		h.refused = status
+		return
+	}
+	h.ResponseWriter.WriteHeader(status)
+}
+
+// Write drops the text of a refusal: an upgrade has none.
+func (h *hijacked) Write(text []byte) (int, error) { return len(text), nil }
+
+// The library's buffers: its reader takes small frames, and its writer only control frames.
+const (
+	readBuffer  = 1024
+	writeBuffer = 128
+)
+
+// Hijack does what the wrapped writer does. The server's own buffers of 4 KiB each are left to the garbage collector; what
+// the client sent early is kept.
 func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
-	h.conn = conn
-	return conn, buffers, err //nolint:wrapcheck // for the library
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // for the library
+	}
+	h.socket = &socket{Conn: conn}
+	early, _ := buffers.Reader.Peek(buffers.Reader.Buffered())
+	in := bufio.NewReaderSize(bytes.NewReader(bytes.Clone(early)), max(readBuffer, len(early)))
+	_, _ = in.Peek(len(early)) // the library keeps what is buffered, and reads the rest from the connection itself
+	return h.socket, bufio.NewReadWriter(in, bufio.NewWriterSize(h.socket, writeBuffer)), nil
 }
 
 // admit checks everything that can be checked before the upgrade.

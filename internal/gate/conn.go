@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/coder/websocket"
@@ -48,7 +47,7 @@ type conn struct {
 	// ctx ends with the connection; drop ends it, by closing the socket under whoever reads or writes.
 	ctx    context.Context //nolint:containedctx // the connection's lifetime; it has no caller
 	cancel context.CancelFunc
-	socket net.Conn
+	socket *socket
 
 	frames  *rate.Limiter // all frames of this connection
 	refused *rate.Limiter // those that were answered with an error
@@ -57,7 +56,7 @@ type conn struct {
 	out     outbox
 }
 
-func newConn(g *Gate, ws *websocket.Conn, socket net.Conn, room *live.Room, in guest) *conn {
+func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in guest) *conn {
 	perSecond := g.opts.FramesPerSecond
 	c := &conn{
 		gate: g, ws: ws, socket: socket, room: room, guest: in,

@@ -81,12 +81,12 @@ func (c *conn) tap(tap wire.Tap) bool {
 	if c.waiter == nil || c.waiter.round != tap.Round {
 		c.waiter = &waiter{conn: c, round: tap.Round}
 	}
-	answer, verdict := c.seat.Tap(tap.Round, tap.Drop, c.waiter)
+	answer, verdict := c.seat.Tap(tap.Round, tap.Drop, c, c.waiter)
 	if verdict == live.Elsewhere {
 		return c.tapOther(tap)
 	}
 	if verdict == live.Told {
-		c.waiter.Answered(game.Tap{Drop: tap.Drop}, answer)
+		c.answer(resultFrame(tap.Round, tap.Drop, answer))
 	}
 	return true
 }
@@ -117,7 +117,12 @@ type waiter struct {
 
 // Answered queues the result; it does not block.
 func (w *waiter) Answered(tap game.Tap, answer game.Answer) {
-	w.conn.Deliver(wire.AppendResult(nil, wire.Result{
-		Round: w.round, Drop: tap.Drop, Outcome: answer.Outcome, Cents: answer.Cents,
-	}))
+	w.conn.Deliver(resultFrame(w.round, tap.Drop, answer))
+}
+
+func resultFrame(round string, drop game.DropID, answer game.Answer) []byte {
+	const usual = 128 // bytes
+	return wire.AppendResult(make([]byte, 0, usual), wire.Result{
+		Round: round, Drop: drop, Outcome: answer.Outcome, Cents: answer.Cents,
+	})
 }

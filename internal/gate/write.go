@@ -1,11 +1,8 @@
 package gate
 
 import (
-	"context"
 	"sync"
 	"time"
-
-	"github.com/coder/websocket"
 )
 
 // outbox is what waits to be written to one connection: frames that must arrive, in order, and the latest of those of which
@@ -44,6 +41,22 @@ func (c *conn) Deliver(frame []byte) {
 	}
 	o.frames = append(o.frames, frame)
 	o.start()
+}
+
+// answer is Deliver for the goroutine that reads: if nothing waits it writes the frame itself, which spares a storm of
+// answers from memory a goroutine each. A client that does not read then is not read from either.
+func (c *conn) answer(frame []byte) {
+	o := &c.out
+	o.mu.Lock()
+	if o.closing != nil || o.writing {
+		o.mu.Unlock()
+		c.Deliver(frame)
+		return
+	}
+	o.writing = true
+	o.frames = append(o.frames, frame)
+	o.mu.Unlock()
+	o.write()
 }
 
 // Update queues a frame in place of an earlier one that still waits.
@@ -105,23 +118,12 @@ func (o *outbox) write() {
 		case batch == nil:
 			return
 		}
-		o.writeAll(batch)
-	}
-}
-
-// writeAll writes a batch of frames, unless the connection is cut meanwhile.
-func (o *outbox) writeAll(batch [][]byte) {
-	defer clear(batch)
-	for _, frame := range batch {
-		if o.isCut() {
-			return
-		}
 		o.stuck.Reset(o.conn.gate.opts.WriteFor)
-		err := o.conn.ws.Write(context.Background(), websocket.MessageText, frame)
+		err := o.conn.socket.writeTexts(batch)
 		o.stuck.Stop()
+		clear(batch)
 		if err != nil {
 			o.conn.drop() // the reader notices and ends the connection
-			return
 		}
 	}
 }
@@ -145,12 +147,6 @@ func (o *outbox) take(batch [][]byte) ([][]byte, *closing) {
 		return nil, nil
 	}
 	return batch, nil
-}
-
-func (o *outbox) isCut() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.closing != nil && *o.closing != closeGoingAway
 }
 
 func (o *outbox) stop() {

@@ -75,9 +75,3 @@ func (a *audience) playing(part int, frame []byte) {
 		m.Update(frame)
 	}
 }
-
-func deliver(members []Member, frame []byte) {
-	for _, m := range members {
-		m.Deliver(frame)
-	}
-}

@@ -148,9 +148,7 @@ func (r *Room) loadClaims(ctx context.Context, seats ...*Seat) error {
 	for _, seat := range seats {
 		seat.in(rain).loaded = true
 		for _, claim := range held[seat.player] {
-			if seat.add(claim) {
-				deliver(seat.members, wire.Encode(wire.ClaimMade{Claim: wire.ClaimOf(rain.round.ID, claim)}))
-			}
+			seat.heard(claim)
 		}
 	}
 	return nil
@@ -165,7 +163,7 @@ func (r *Room) welcome(you wire.You, seat *Seat) []byte {
 		w.Round = &round
 		w.Drops = wire.DropsOf(r.rain.sentDrops(now))
 		if seat != nil {
-			w.Claims = wire.ClaimsOf(round.ID, seat.in(r.rain).claims)
+			w.Claims = wire.ClaimsOf(round.ID, seat.in(r.rain).inOrder())
 		}
 	}
 	return wire.Encode(w)

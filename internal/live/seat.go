@@ -1,11 +1,13 @@
 package live
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"redrain/internal/game"
+	"redrain/internal/wire"
 )
 
 // Seat is one player in a room on this instance, over all their tabs: the bucket of taps, and what is known of their claims
@@ -22,28 +24,56 @@ type Seat struct {
 
 	// Of the rain that of names.
 	of     *rain
-	claims []game.Claim // in the order of their numbers once loaded
+	claims []game.Claim // in the order in which they were heard of
 	loaded bool         // claims were read from Redis, and all since were heard
 	spent  map[game.DropID]bool
+	asking map[game.DropID]*pending // taps on their way to the pool
 }
 
 // in makes the seat remember things of this rain and forget another's.
 func (s *Seat) in(r *rain) *Seat {
 	if s.of != r {
-		s.of, s.claims, s.loaded, s.spent = r, nil, false, nil
+		s.of, s.claims, s.loaded, s.spent, s.asking = r, nil, false, nil, nil
 	}
 	return s
 }
 
-// add takes a claim that is not known yet; false if it is.
-func (s *Seat) add(claim game.Claim) bool {
+// learn takes a claim that is not known yet, and tells it to all of the player's tabs but the one that hears of it as the
+// result of its tap.
+func (s *Seat) learn(claim game.Claim, tapped Member) {
 	for _, known := range s.claims {
 		if known.Number == claim.Number {
-			return false
+			return
 		}
 	}
 	s.claims = append(s.claims, claim)
-	return true
+	if len(s.members) == 0 || (len(s.members) == 1 && s.members[0] == tapped) {
+		return
+	}
+	frame := wire.Encode(wire.ClaimMade{Claim: wire.ClaimOf(s.of.round.ID, claim)})
+	for _, m := range s.members {
+		if m != tapped {
+			m.Deliver(frame)
+		}
+	}
+}
+
+// heard takes a claim that came from Redis. If its tap still waits here for its answer, the tapping tab will hear it as that.
+func (s *Seat) heard(claim game.Claim) {
+	asking := s.asking[claim.Drop]
+	if asking == nil {
+		s.learn(claim, nil)
+		return
+	}
+	asking.claim = claim
+	s.learn(claim, asking.member)
+}
+
+// inOrder is the claims by their numbers.
+func (s *Seat) inOrder() []game.Claim {
+	claims := slices.Clone(s.claims)
+	slices.SortFunc(claims, func(a, b game.Claim) int { return a.Number - b.Number })
+	return claims
 }
 
 func (s *Seat) claimOf(drop game.DropID) (game.Claim, bool) {
@@ -72,8 +102,8 @@ const (
 	Elsewhere                // the tap is for a round that is not the room's current one: see Room.TapOther
 )
 
-// Tap judges one tap. What can no longer become false is told at once; everything else is asked of the pool.
-func (s *Seat) Tap(round string, drop game.DropID, waiter game.Waiter) (game.Answer, Verdict) {
+// Tap judges one tap of a member's. What can no longer become false is told at once; everything else is asked of the pool.
+func (s *Seat) Tap(round string, drop game.DropID, m Member, waiter game.Waiter) (game.Answer, Verdict) {
 	allowed := s.bucket.Allow()
 	now, spread := s.room.opts.Clock.Now(), s.room.opts.Clock.Spread()
 	s.room.mu.Lock()
@@ -88,15 +118,27 @@ func (s *Seat) Tap(round string, drop game.DropID, waiter game.Waiter) (game.Ans
 		return game.Answer{Outcome: game.Throttled}, Told
 	}
 	answer, known := s.in(r).judge(r, drop, now, spread)
-	s.room.mu.Unlock()
 	if known {
+		s.room.mu.Unlock()
 		return answer, Told
 	}
-	asked := &pending{seat: s, rain: r, waiter: waiter}
-	if !s.room.opts.Committer.Submit(s.room.code, round, game.Tap{Player: s.player, Drop: drop}, asked) {
+	asking := &pending{seat: s, rain: r, member: m, waiter: waiter}
+	s.ask(drop, asking)
+	s.room.mu.Unlock()
+	if !s.room.opts.Committer.Submit(s.room.code, round, game.Tap{Player: s.player, Drop: drop}, asking) {
+		asking.forget(drop)
 		return game.Answer{Outcome: game.Busy}, Told
 	}
 	return game.Answer{}, Asked
+}
+
+func (s *Seat) ask(drop game.DropID, asking *pending) {
+	if s.asking == nil {
+		s.asking = make(map[game.DropID]*pending)
+	}
+	if s.asking[drop] == nil {
+		s.asking[drop] = asking
+	}
 }
 
 func told(outcome game.Outcome, known bool, otherwise Verdict) (game.Answer, Verdict) {
@@ -164,22 +206,43 @@ func (s *Seat) judgeReleased(r *rain, id game.DropID, now game.Moment, spread in
 	return game.Answer{Outcome: game.Missed}, true
 }
 
-// pending is one tap on its way to the pool and back.
+// pending is one tap on its way to the pool and back. The room's lock guards claim.
 type pending struct {
 	seat   *Seat
 	rain   *rain
+	member Member
 	waiter game.Waiter
+	claim  game.Claim // heard of before the answer came
 }
 
-// Answered remembers a missed drop before the player hears of it. A claim is taken note of when it is heard from Redis, or
-// read there, and then told to all of the player's tabs.
+// Answered takes note of what the tap came to before the player hears it. A tap whose answer got lost but whose claim was
+// heard of has won.
 func (p *pending) Answered(tap game.Tap, answer game.Answer) {
-	if answer.Outcome == game.Missed {
-		p.seat.room.mu.Lock()
-		if p.seat.of == p.rain {
-			p.seat.spend(tap.Drop)
-		}
-		p.seat.room.mu.Unlock()
+	p.seat.room.mu.Lock()
+	p.done(tap.Drop)
+	if answer.Outcome == game.Busy && p.claim.Number > 0 {
+		answer = game.Answer{Outcome: game.Won, Cents: p.claim.Cents, Number: p.claim.Number}
 	}
+	if p.seat.of == p.rain {
+		switch answer.Outcome {
+		case game.Missed:
+			p.seat.spend(tap.Drop)
+		case game.Won, game.Duplicate:
+			p.seat.learn(game.Claim{Player: tap.Player, Drop: tap.Drop, Cents: answer.Cents, Number: answer.Number}, p.member)
+		}
+	}
+	p.seat.room.mu.Unlock()
 	p.waiter.Answered(tap, answer)
+}
+
+func (p *pending) done(drop game.DropID) {
+	if p.seat.asking[drop] == p {
+		delete(p.seat.asking, drop)
+	}
+}
+
+func (p *pending) forget(drop game.DropID) {
+	p.seat.room.mu.Lock()
+	defer p.seat.room.mu.Unlock()
+	p.done(drop)
 }

@@ -74,9 +74,8 @@ func (r *Room) claimed(c *game.Claimed) {
 		r.nudge()
 	}
 	for _, claim := range c.Claims {
-		seat := r.seats[claim.Player]
-		if seat != nil && seat.in(r.rain).add(claim) {
-			deliver(seat.members, wire.Encode(wire.ClaimMade{Claim: wire.ClaimOf(c.Round, claim)}))
+		if seat := r.seats[claim.Player]; seat != nil {
+			seat.in(r.rain).heard(claim)
 		}
 	}
 }

@@ -175,3 +175,6 @@ func EachRedis(t *testing.T, suite func(t *testing.T, url string)) {
 	t.Run("miniredis", func(t *testing.T) { suite(t, "redis://"+Miniredis(t).Addr()) })
 	t.Run("redis-server", func(t *testing.T) { suite(t, Redis(t).URL) })
 }
+
+// Pid is the process id of the server as it runs now.
+func (r *RedisServer) Pid() int { return r.process.cmd.Process.Pid }

@@ -136,7 +136,8 @@ type Result struct {
 	Cents   game.Cents   `json:"cents"`
 }
 
-// ClaimMade tells a player of a claim of theirs, made in another tab or behind a busy answer; also sent for those made here.
+// ClaimMade tells a player of a claim of theirs that this connection did not hear of as a result: made in another tab, or
+// behind a busy answer.
 type ClaimMade struct {
 	Type  string `json:"type"`
 	Claim Claim  `json:"claim"`
