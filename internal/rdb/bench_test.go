@@ -53,7 +53,7 @@ var loads = []load{
 
 const scriptRuns = 5 // of each load; the median counts
 
-// BenchmarkScript measures grab.lua by redis-benchmark, so that no client of ours is the limit, in one run for taps alone and
+// BenchmarkScript (go test -run "^$" -bench Script -benchtime 1x ./internal/rdb) measures grab.lua by redis-benchmark, so that no client of ours is the limit, in one run for taps alone and
 // in batches. Every run has a fresh round, and every tap another player.
 func BenchmarkScript(b *testing.B) {
 	if _, err := exec.LookPath("redis-benchmark"); err != nil {

@@ -38,16 +38,13 @@ func (c *Clock) Spread() int64 {
 
 // observe learns from one answer that was asked for and received at the given local times and says at, in Redis' ms.
 func (c *Clock) observe(asked, received time.Time, at int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	spread := received.Sub(asked) / 2
-	c.mu.RLock()
-	worse := spread >= c.spread && received.Sub(c.seen) < believeFor && !c.seen.IsZero()
-	c.mu.RUnlock()
-	if worse {
+	if spread >= c.spread && received.Sub(c.seen) < believeFor && !c.seen.IsZero() {
 		return
 	}
 	// at was cut to whole milliseconds: half of one is the fairest guess of the rest.
 	redisTime := time.UnixMilli(at).Add(time.Millisecond / 2)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.offset, c.spread, c.seen = redisTime.Sub(asked.Add(spread)), spread, received
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 )
 
-var allScripts = []script{openScript, grabScript, closeScript, snapshotScript, reportScript}
+var allScripts = []script{
+	openScript, grabScript, closeScript, snapshotScript, reportScript, freezeScript, watermarkScript, retireScript, dismissScript,
+}
 
 // header is what the comment at the top of a script says.
 type header struct{ purpose, keys, args, reply string }

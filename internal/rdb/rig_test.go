@@ -57,6 +57,11 @@ var sources = map[string]string{ // by the hash that EVALSHA names
 	closeScript.run.Hash():    lua.Close,
 	snapshotScript.run.Hash(): lua.Snapshot,
 	reportScript.run.Hash():   lua.Report,
+
+	freezeScript.run.Hash():    lua.Freeze,
+	watermarkScript.run.Hash(): lua.Watermark,
+	retireScript.run.Hash():    lua.Retire,
+	dismissScript.run.Hash():   lua.Dismiss,
 }
 
 func (h clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -80,7 +85,7 @@ func (h clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func (h clockHook) check(args []any) {
-	for _, s := range []script{openScript, grabScript, closeScript, snapshotScript, reportScript} {
+	for _, s := range allScripts {
 		if s.run.Hash() != args[1] {
 			continue
 		}

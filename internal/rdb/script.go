@@ -32,6 +32,11 @@ var (
 	closeScript    = newScript("close", lua.Close, "state outbox", "reason channel")
 	snapshotScript = newScript("snapshot", lua.Snapshot, "state board outbox", "top latest")
 	reportScript   = newScript("report", lua.Report, "lease reports", "instance round online taps lease_ms fresh_ms lifetime_ms")
+
+	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen channel")
+	watermarkScript = newScript("watermark", lua.Watermark, "state outbox", "group")
+	retireScript    = newScript("retire", lua.Retire, "state claims board outbox amounts", "round lifetime_ms channel")
+	dismissScript   = newScript("dismiss", lua.Dismiss, "outbox", "group silent_ms")
 )
 
 // errShape is a reply that is not what the script's header says.

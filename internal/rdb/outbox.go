@@ -1,0 +1,241 @@
+package rdb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/game"
+)
+
+// maxPlayerText bounds a player's id in an outbox entry; ids are UUIDs.
+const maxPlayerText = 64
+
+// Take takes up to count entries of a round's outbox that no settler was given yet. game.ErrGone: there is no outbox.
+func (c *Client) Take(ctx context.Context, round string, count int) ([]game.Entry, error) {
+	return c.readGroup(ctx, round, ">", count)
+}
+
+// Retake returns up to count entries that this process was given before and has not acknowledged, in their order, from the
+// first one after an entry; "0" for the very first.
+func (c *Client) Retake(ctx context.Context, round, after string, count int) ([]game.Entry, error) {
+	return c.readGroup(ctx, round, after, count)
+}
+
+func (c *Client) readGroup(ctx context.Context, round, from string, count int) ([]game.Entry, error) {
+	streams, err := c.redis.XReadGroup(ctx, &redis.XReadGroupArgs{
+		Group: settleGroup, Consumer: c.instance, Streams: []string{outboxKey(round), from}, Count: int64(count), Block: -1,
+	}).Result()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("take from the outbox: %w", orNoGroup(err))
+	}
+	var entries []game.Entry
+	for _, stream := range streams {
+		entries = append(entries, parseEntries(round, stream.Messages)...)
+	}
+	return entries, nil
+}
+
+// TakeOver takes up to count entries over that another settler was given at least idle ago and has not acknowledged, from an
+// entry on; "0" for the first. next is where to go on, "0-0" at the end.
+func (c *Client) TakeOver(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error) {
+	messages, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
+		Stream: outboxKey(round), Group: settleGroup, Consumer: c.instance, MinIdle: idle, Start: from, Count: int64(count),
+	}).Result()
+	if err != nil {
+		return nil, "", fmt.Errorf("take over from the outbox: %w", orNoGroup(err))
+	}
+	return parseEntries(round, messages), next, nil
+}
+
+// Acknowledge says that entries are in the ledger. What is acknowledged is never given again; it stays in the stream.
+func (c *Client) Acknowledge(ctx context.Context, round string, entries ...string) error {
+	if err := c.redis.XAck(ctx, outboxKey(round), settleGroup, entries...).Err(); err != nil {
+		return fmt.Errorf("acknowledge: %w", err)
+	}
+	return nil
+}
+
+func orNoGroup(err error) error {
+	if redis.HasErrorPrefix(err, "NOGROUP") {
+		return errors.Join(game.ErrGone, err)
+	}
+	return err
+}
+
+func parseEntries(round string, messages []redis.XMessage) []game.Entry {
+	entries := make([]game.Entry, len(messages))
+	for i, message := range messages {
+		entries[i] = parseEntry(round, message)
+	}
+	return entries
+}
+
+func parseEntry(round string, message redis.XMessage) game.Entry {
+	entry, err := readEntry(round, message.Values)
+	if err != nil {
+		entry = game.Entry{Fault: err.Error(), Raw: rawOf(message.Values)}
+	}
+	entry.ID = message.ID
+	return entry
+}
+
+// rawOf keeps what cannot be read, as JSON.
+func rawOf(values map[string]any) string {
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Sprint(values)
+	}
+	return string(raw)
+}
+
+// ParseRaw reads an entry of a round again that once did not parse, from its text in JSON.
+func ParseRaw(round, id, raw string) game.Entry {
+	var values map[string]any
+	if err := json.Unmarshal([]byte(raw), &values); err != nil {
+		return game.Entry{ID: id, Raw: raw, Fault: "not JSON: " + err.Error()}
+	}
+	return parseEntry(round, redis.XMessage{ID: id, Values: values})
+}
+
+func readEntry(round string, values map[string]any) (game.Entry, error) {
+	f := fields{values: values}
+	kind, of, at := f.text("kind"), f.text("round"), game.Moment(f.number("at"))
+	if f.err == nil && of != round {
+		return game.Entry{}, fmt.Errorf("it is of round %q", of)
+	}
+	entry := game.Entry{At: at}
+	switch kind {
+	case "claims":
+		claims, err := parseClaims(f.text("claims"))
+		if err == nil {
+			err = checkClaims(claims)
+		}
+		if err != nil {
+			return game.Entry{}, err
+		}
+		entry.Claims = claims
+	case "refund":
+		entry.Refund = &game.Refund{
+			Reason: game.CloseReason(f.text("reason")), At: at,
+			Claimed: game.Left{Packets: int(f.number("claims")), Cents: game.Cents(f.number("claimed_cents"))},
+			Cents:   game.Cents(f.number("refund_cents")),
+		}
+	default:
+		return game.Entry{}, fmt.Errorf("it is of kind %q", kind)
+	}
+	return entry, f.err
+}
+
+// checkClaims refuses what no script grants and no ledger could hold.
+func checkClaims(claims []game.Claim) error {
+	for _, c := range claims {
+		switch {
+		case c.Player == "" || len(c.Player) > maxPlayerText:
+			return fmt.Errorf("claim %d has a player's id of %d bytes", c.Number, len(c.Player))
+		case c.Number < 1 || c.Number > game.MaxPackets || c.Cents < 1 || c.Cents > game.MaxTotal || c.Drop < 0:
+			return fmt.Errorf("claim %d of %d cents for drop %d is out of bounds", c.Number, c.Cents, c.Drop)
+		}
+	}
+	return nil
+}
+
+// fields reads the values of an entry; the first one that is missing or no number stays as its error.
+type fields struct {
+	values map[string]any
+	err    error
+}
+
+func (f *fields) text(name string) string {
+	text, ok := f.values[name].(string)
+	if !ok && f.err == nil {
+		f.err = fmt.Errorf("it has no %s", name)
+	}
+	return text
+}
+
+// number reads a decimal of 0 or more.
+func (f *fields) number(name string) int64 {
+	text := f.text(name)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if (err != nil || n < 0) && f.err == nil {
+		f.err = fmt.Errorf("its %s is %q", name, text)
+	}
+	return n
+}
+
+// Watermark is what a round has granted and how far its outbox has been taken, in one moment. game.ErrGone: no keys.
+func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, error) {
+	asked := time.Now()
+	r, err := c.call(ctx, watermarkScript, []string{stateKey(round), outboxKey(round)}, settleGroup)
+	if err != nil {
+		return game.Watermark{}, err
+	}
+	mark := game.Watermark{Now: c.took(asked, r.integer())}
+	phase := r.text()
+	if phase == "gone" {
+		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", game.ErrGone)
+	}
+	if mark.Phase = game.Raining; phase == "closed" {
+		mark.Phase = game.Closed
+	}
+	mark.Frozen = r.integer() == 1
+	mark.Claimed = game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
+	mark.Rest, mark.Refunded = game.Cents(r.integer()), game.Cents(r.integer())
+	mark.ExpiresAt = game.Moment(r.integer())
+	mark.Last, mark.Delivered = r.text(), r.text()
+	mark.Pending, mark.FirstPending = int(r.integer()), r.text()
+	if r.err != nil || r.more() {
+		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", errShape)
+	}
+	return mark, nil
+}
+
+// SetFrozen sets or clears the flag of a round: while it is set nothing is granted. game.ErrGone: no keys.
+func (c *Client) SetFrozen(ctx context.Context, round game.Round, frozen bool) error {
+	flag := "0"
+	if frozen {
+		flag = "1"
+	}
+	r, err := c.call(ctx, freezeScript, []string{stateKey(round.ID)}, flag, roomChannel(round.Room))
+	if err != nil {
+		return err
+	}
+	if status := r.text(); status != "done" || r.err != nil {
+		return fmt.Errorf("freeze.lua: status %q: %w", status, game.ErrGone)
+	}
+	return nil
+}
+
+// Retire gives the keys of a settled round their last time to live and tells the room.
+func (c *Client) Retire(ctx context.Context, round game.Round, lifetime time.Duration) error {
+	id := round.ID
+	keys := []string{stateKey(id), claimsKey(id), boardKey(id), outboxKey(id), amountsKey(id)}
+	_, err := c.call(ctx, retireScript, keys, id, lifetime.Milliseconds(), roomChannel(round.Room))
+	return err
+}
+
+// Dismiss removes settlers from a round's group that were silent for so long and have nothing pending.
+func (c *Client) Dismiss(ctx context.Context, round string, silent time.Duration) (int, error) {
+	r, err := c.call(ctx, dismissScript, []string{outboxKey(round)}, settleGroup, silent.Milliseconds())
+	if err != nil {
+		return 0, err
+	}
+	return int(r.integer()), r.err
+}
+
+// PublishNotice sends a wire.Notice in JSON to everybody in a room.
+func (c *Client) PublishNotice(ctx context.Context, room string, notice []byte) error {
+	if err := c.redis.Publish(ctx, roomChannel(room), append([]byte("notice "), notice...)).Err(); err != nil {
+		return fmt.Errorf("publish a notice: %w", err)
+	}
+	return nil
+}
