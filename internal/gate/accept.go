@@ -107,7 +107,7 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err //nolint:wrapcheck // for the library
 	}
 	h.socket = &socket{Conn: conn}
-	early, _ := buffers.Reader.Peek(buffers.Reader.Buffered())
+	early, _ := buffers.Peek(buffers.Reader.Buffered())
 	in := bufio.NewReaderSize(bytes.NewReader(bytes.Clone(early)), max(readBuffer, len(early)))
 	_, _ = in.Peek(len(early)) // the library keeps what is buffered, and reads the rest from the connection itself
 	return h.socket, bufio.NewReadWriter(in, bufio.NewWriterSize(h.socket, writeBuffer)), nil
