@@ -24,10 +24,10 @@ export function EndView({ live }) {
       ${own && html`<p class="end-rank" data-test="own-rank" data-rank=${own.rank}>${t('end.rank', { rank: own.rank })}</p>`}
     </section>
     ${won && html`<${OwnClaims} claims=${claims.value} />`}
-    <section class="card end-top">
+    ${top.length > 0 && html`<section class="card end-top">
       <h2>${t('ranks.title')}</h2>
       <${RankList} ranks=${top} own=${you.value?.player} />
-    </section>
+    </section>`}
     <p class="end-next">${t('end.next')}</p>
   </main>`;
 }
