@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -43,16 +42,6 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 	}
 	return c, nil
 }
-
-// quiet takes what go-redis would print by itself: callers report the errors that they get.
-type quiet struct{}
-
-// Printf writes to the log, for those who look for details.
-func (quiet) Printf(ctx context.Context, format string, args ...any) {
-	slog.DebugContext(ctx, fmt.Sprintf(format, args...))
-}
-
-func init() { redis.SetLogger(quiet{}) }
 
 func newUniversal(address string) (redis.UniversalClient, error) {
 	if rest, ok := strings.CutPrefix(address, "redis+cluster://"); ok {

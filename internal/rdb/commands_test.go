@@ -28,7 +28,7 @@ return {reply, calls}`
 // spied returns the raw reply of a script and the commands that it ran, each with its key.
 func (r *rig) spied(ctx context.Context, s script, keys []string, args ...any) (reply []any, calls [][]string) {
 	r.t.Helper()
-	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, sources[s.run.Hash()]), keys, args...).Slice()
+	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, s.source), keys, args...).Slice()
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,10 +18,12 @@ import (
 	"go.uber.org/goleak"
 
 	"redrain/internal/game"
-	"redrain/lua"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	LogDriver(slog.New(slog.DiscardHandler))
+	goleak.VerifyTestMain(m)
+}
 
 // rig is a client of one server for one test. While now is set, it is what the scripts hear when they ask Redis for the time,
 // so a test moves Redis' clock to the millisecond. Every call is held against the names that the script declares.
@@ -51,19 +55,6 @@ const timeTable = `local redis = {sha1hex = redis.sha1hex, pcall = redis.pcall, 
 end}
 `
 
-var sources = map[string]string{ // by the hash that EVALSHA names
-	openScript.run.Hash():     lua.Open,
-	grabScript.run.Hash():     lua.Grab,
-	closeScript.run.Hash():    lua.Close,
-	snapshotScript.run.Hash(): lua.Snapshot,
-	reportScript.run.Hash():   lua.Report,
-
-	freezeScript.run.Hash():    lua.Freeze,
-	watermarkScript.run.Hash(): lua.Watermark,
-	retireScript.run.Hash():    lua.Retire,
-	dismissScript.run.Hash():   lua.Dismiss,
-}
-
 func (h clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (h clockHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
@@ -74,30 +65,32 @@ func (h clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cmd.Name() == "evalsha" {
 			args := cmd.Args()
-			h.check(args)
+			s := h.check(args)
 			if now := h.rig.now.Load(); now != 0 {
-				source := sources[args[1].(string)]
-				args[0], args[1] = "eval", fmt.Sprintf(timeTable, now/1000, now%1000*1000+999)+source
+				args[0], args[1] = "eval", fmt.Sprintf(timeTable, now/1000, now%1000*1000+999)+s.source
 			}
 		}
 		return next(ctx, cmd)
 	}
 }
 
-func (h clockHook) check(args []any) {
-	for _, s := range allScripts {
-		if s.run.Hash() != args[1] {
-			continue
-		}
-		keys, names := len(strings.Fields(s.keys)), len(strings.Fields(s.args))
-		given := len(args) - 3 - keys
-		if s.name == "grab" {
-			names = given - given%2 // a batch, a channel, and pairs
-		}
-		if args[2] != keys || given != names {
-			h.rig.t.Errorf("%s.lua got %v keys and %d arguments: %v", s.name, args[2], given, args[2:])
-		}
+// check finds the script of a call, and counts its keys and arguments.
+func (h clockHook) check(args []any) script {
+	at := slices.IndexFunc(allScripts, func(s script) bool { return s.run.Hash() == args[1] })
+	if at < 0 {
+		h.rig.t.Errorf("a script that is not in allScripts was called")
+		return script{}
 	}
+	s := allScripts[at]
+	keys, names := len(strings.Fields(s.keys)), len(strings.Fields(s.args))
+	given := len(args) - 3 - keys
+	if strings.HasSuffix(s.args, "...") {
+		names = given - given%2 // a batch, a channel, and pairs
+	}
+	if args[2] != keys || given != names {
+		h.rig.t.Errorf("%s.lua got %v keys and %d arguments: %v", s.name, args[2], given, args[2:])
+	}
+	return s
 }
 
 // fixedSecret is a secret that is the same in every run.

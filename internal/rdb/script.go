@@ -18,11 +18,13 @@ type script struct {
 	name string
 	keys string
 	args string
-	run  *redis.Script
+	// source is what the tests read.
+	source string
+	run    *redis.Script
 }
 
 func newScript(name, source, keys, args string) script {
-	return script{name: name, keys: keys, args: args, run: redis.NewScript(source)}
+	return script{name: name, keys: keys, args: args, source: source, run: redis.NewScript(source)}
 }
 
 var (
