@@ -16,6 +16,7 @@ local BOARD_SIZE = 100
 local state, claims, board, outbox, amounts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local batch, channel = ARGV[1], ARGV[2]
 local first_tap, taps = 3, (#ARGV - 2) / 2
+local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local fields = redis.call('HMGET', state, 'round', 'phase', 'reason', 'frozen', 'starts_at', 'ends_at', 'expires_at',
   'packets', 'left', 'rest', 'refunded', 'min', 'max', 'split', 'pace', 'duration_ms', 'cap', 'secret')
@@ -42,18 +43,21 @@ if pace == 'even' then
   released = math.min(packets, math.floor((now - starts_at) * 10 * packets / (9 * duration_ms)) + 1)
 end
 
--- The players' claims as 'count total drop:cents:number drop:cents:number …', read once; held is filled only for those
--- who have any, so nobody else pays for matching text.
+-- The players' claims as 'count total drop:cents:number drop:cents:number …', read once. Who has any, or wins, gets a place in
+-- the lists below; nobody else pays for it. Lists of numbers cost less than a table each.
 local players = {}
 for i = 1, taps do players[i] = ARGV[first_tap + 2 * (i - 1)] end
 local texts = redis.call('HMGET', claims, unpack(players))
-local held = {}
-local function holding(player, text)
-  if not held[player] then
-    local count, total, last = string.match(text, '^(%d+) (%d+) .*:(%d+)$')
-    held[player] = {text = text, count = tonumber(count), total = tonumber(total), last = tonumber(last), new = false}
-  end
-  return held[player]
+
+local places, placed = {}, 0 -- player → index into:
+local names, counts, totals, lists, lasts = {}, {}, {}, {}, {} -- lasts: the number of the player's last claim
+local heads, befores = {}, {} -- of who won now: 'count total', and the last number before, if there was one
+
+local function place(player, count, total, list, last)
+  placed = placed + 1
+  places[player], names[placed] = placed, player
+  counts[placed], totals[placed], lists[placed], lasts[placed] = count, total, list, last
+  return placed
 end
 
 local deck = {}
@@ -66,12 +70,12 @@ end
 -- Draw n is 13 of the hex digits of sha1(secret:live:⌊n/3⌋), a 52-bit number.
 local digest, digest_block
 local function draw(n)
-  local block = math.floor(n / 3)
+  local block = floor(n / 3)
   if block ~= digest_block then
-    digest, digest_block = redis.sha1hex(secret .. ':live:' .. block), block
+    digest, digest_block = redis.sha1hex(format('%s:live:%d', secret, block)), block
   end
   local from = 13 * (n % 3)
-  return tonumber(string.sub(digest, from + 1, from + 13), 16)
+  return tonumber(sub(digest, from + 1, from + 13), 16)
 end
 
 -- Uniform on an interval around the mean of what is left, as wide as the bounds of everybody's packets allow.
@@ -81,90 +85,109 @@ local function live_amount(u)
   if max > 0 then
     lowest, highest = math.max(min, rest - (left - 1) * max), math.min(max, highest)
   end
-  local mean = math.floor(rest / left)
+  local mean = floor(rest / left)
   if u % left < rest % left then mean = mean + 1 end
-  local width = math.min(mean - lowest, highest - mean)
-  return mean - width + math.floor(u / left) % (2 * width + 1)
+  local width = mean - lowest
+  if highest - mean < width then width = highest - mean end
+  return mean - width + floor(u / left) % (2 * width + 1)
 end
 
-local letters, reply, wins, winners = {}, {batch, now, 0, 0, ''}, {}, {}
+local letters, reply, replied = {}, {batch, now, 0, 0, ''}, 5
+local wins, won = {}, 0
 
-local function replay(entry, drop)
-  local _, at = string.find(entry.text, ' ' .. drop .. ':', 1, true)
-  if not at then return false end
-  local cents, number = string.match(entry.text, '^(%d+):(%d+)', at + 1)
-  reply[#reply + 1] = tonumber(cents)
-  reply[#reply + 1] = tonumber(number)
+local function tell(cents, number)
+  reply[replied + 1], reply[replied + 2] = cents, number
+  replied = replied + 2
+end
+
+local function replay(at, drop)
+  local list = lists[at]
+  local _, found = string.find(list, ' ' .. drop .. ':', 1, true)
+  if not found then return false end
+  local cents, number = match(list, '^(%d+):(%d+)', found + 1)
+  tell(tonumber(cents), tonumber(number))
   return true
 end
 
-local function win(player, drop, entry)
+-- Numbers become text by format, once each: a .. number costs as much as all the rest of a win.
+local function win(player, drop, at)
   local number = packets - left + 1
-  local cents = dealt and tonumber(deck[#wins + 1]) or live_amount(draw(number - 1))
+  local cents, cents_text
+  if dealt then
+    cents_text = deck[won + 1]
+    cents = tonumber(cents_text)
+  else
+    cents = live_amount(draw(number - 1))
+    cents_text = format('%d', cents)
+  end
+  local number_text = format('%d', number)
+  local claim = ' ' .. drop .. ':' .. cents_text .. ':' .. number_text
   left, rest = left - 1, rest - cents
-  if not entry then
-    entry = {text = '', count = 0, total = 0, new = false}
-    held[player] = entry
+  if at then
+    if not heads[at] then befores[at] = lasts[at] end
+    counts[at], totals[at], lists[at], lasts[at] = counts[at] + 1, totals[at] + cents, lists[at] .. claim, number
+    heads[at] = format('%d %d', counts[at], totals[at])
+  else
+    at = place(player, 1, cents, claim, number)
+    heads[at] = '1 ' .. cents_text
   end
-  if not entry.new then
-    entry.new, entry.before = true, entry.last
-    winners[#winners + 1] = player
-  end
-  entry.count, entry.total, entry.last = entry.count + 1, entry.total + cents, number
-  entry.text = entry.text .. ' ' .. drop .. ':' .. cents .. ':' .. number
-  wins[#wins + 1] = player .. ' ' .. drop .. ' ' .. cents .. ' ' .. number
-  reply[#reply + 1] = cents
-  reply[#reply + 1] = number
+  won = won + 1
+  wins[won] = player .. ' ' .. drop .. ' ' .. cents_text .. ' ' .. number_text
+  tell(cents, number)
 end
 
 for i = 1, taps do
   local player, drop = players[i], ARGV[first_tap + 2 * i - 1]
-  local entry = held[player]
-  if not entry and texts[i] then entry = holding(player, texts[i]) end
-  if entry and replay(entry, drop) then letters[i] = 'd'
+  local at = places[player]
+  if not at and texts[i] then
+    local count, total, list, last = match(texts[i], '^(%d+) (%d+)( .*:(%d+))$')
+    at = place(player, tonumber(count), tonumber(total), list, tonumber(last))
+  end
+  if at and replay(at, drop) then letters[i] = 'd'
   elseif shut then letters[i] = shut
-  elseif entry and entry.count >= cap then letters[i] = 'c'
+  elseif at and counts[at] >= cap then letters[i] = 'c'
   elseif left == 0 then letters[i] = 's'
   elseif packets - left >= released then letters[i] = 'm'
   else
     letters[i] = 'w'
-    win(player, drop, entry)
+    win(player, drop, at)
   end
 end
 
 reply[3], reply[4], reply[5] = left, rest + refunded, table.concat(letters)
-if #wins == 0 then return reply end
+if won == 0 then return reply end
 
 -- Reads that would fail on a key of the wrong type, before the first write.
 redis.call('XLEN', outbox)
 local lowest_on_board = redis.call('ZRANGE', board, BOARD_SIZE - 1, BOARD_SIZE - 1, 'WITHSCORES')
 local least = lowest_on_board[2] and -tonumber(lowest_on_board[2]) or 0
 
-local rows, risen, fallen = {}, {}, {}
-for _, player in ipairs(winners) do
-  local entry = held[player]
-  rows[#rows + 1] = player
-  rows[#rows + 1] = entry.count .. ' ' .. entry.total .. string.gsub(entry.text, '^%d+ %d+', '')
-  if entry.total > least then
-    risen[#risen + 1] = -entry.total
-    risen[#risen + 1] = string.format('%07d:%s', entry.last, player)
-    if entry.before then fallen[#fallen + 1] = string.format('%07d:%s', entry.before, player) end
+local rows, risen, fallen, r = {}, {}, {}, 0
+for at = 1, placed do
+  if heads[at] then
+    rows[r + 1], rows[r + 2] = names[at], heads[at] .. lists[at]
+    r = r + 2
+    if totals[at] > least then
+      risen[#risen + 1] = -totals[at]
+      risen[#risen + 1] = format('%07d:%s', lasts[at], names[at])
+      if befores[at] then fallen[#fallen + 1] = format('%07d:%s', befores[at], names[at]) end
+    end
   end
 end
 
 redis.call('HSET', state, 'left', left, 'rest', rest)
 redis.call('HSET', claims, unpack(rows))
-if dealt then redis.call('LPOP', amounts, #wins) end
+if dealt then redis.call('LPOP', amounts, won) end
 if #risen > 0 then
   redis.call('ZADD', board, unpack(risen)) -- before ZREM, which would take an emptied board away and its TTL with it
   if #fallen > 0 then redis.call('ZREM', board, unpack(fallen)) end
   redis.call('ZREMRANGEBYRANK', board, BOARD_SIZE, -1)
 end
-local won = table.concat(wins, ';')
-redis.call('XADD', outbox, '*', 'kind', 'claims', 'round', round, 'at', now, 'claims', won)
+local batch_text = table.concat(wins, ';')
+redis.call('XADD', outbox, '*', 'kind', 'claims', 'round', round, 'at', now, 'claims', batch_text)
 if not had_claims then
   redis.call('PEXPIREAT', claims, expires_at)
   redis.call('PEXPIREAT', board, expires_at)
 end
-redis.pcall('PUBLISH', channel, 'claims ' .. round .. ' ' .. left .. ' ' .. rest .. ' ' .. won)
+redis.pcall('PUBLISH', channel, 'claims ' .. round .. ' ' .. left .. ' ' .. rest .. ' ' .. batch_text)
 return reply

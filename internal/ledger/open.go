@@ -31,6 +31,10 @@ type database struct {
 	newDialect  func() schema.Dialect
 	migrations  fs.FS // one folder of goose's files
 	goose       goose.Dialect
+	// transactions is how they are opened; nil is the driver's own way.
+	transactions *sql.TxOptions
+	// refuses reports that the database will never take a statement, because of what it says.
+	refuses func(error) bool
 	lock        func(context.Context) (unlock func() error, err error) // held by the one instance that migrates
 }
 

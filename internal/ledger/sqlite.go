@@ -12,7 +12,8 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/schema"
-	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+	"modernc.org/sqlite" // also the database/sql driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // sqliteReaders is how many SELECTs can run beside each other and beside the writer.
@@ -44,6 +45,7 @@ func openSQLite(ctx context.Context, path string) (database, error) {
 		write: write, read: read,
 		newDialect: func() schema.Dialect { return sqlitedialect.New() },
 		migrations: migrations, goose: goose.DialectSQLite3,
+		refuses: sqliteRefuses,
 		lock: func(ctx context.Context) (func() error, error) { return lockBeside(ctx, path) },
 	}, nil
 }
@@ -100,4 +102,13 @@ func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
 		return nil, err
 	}
 	return write, errors.Join(write.PingContext(ctx), unlock())
+}
+
+func sqliteRefuses(err error) bool {
+	var fault *sqlite.Error
+	if !errors.As(err, &fault) {
+		return false
+	}
+	primary := fault.Code() & 0xff // the rest says which constraint
+	return primary == sqlite3.SQLITE_CONSTRAINT || primary == sqlite3.SQLITE_MISMATCH || primary == sqlite3.SQLITE_TOOBIG
 }

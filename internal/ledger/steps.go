@@ -10,7 +10,8 @@ import (
 	"redrain/internal/game"
 )
 
-// Begin takes a draft into its countdown: in one transaction it takes the room and stores the secret with its commitment.
+// Begin takes a draft into its countdown: in one transaction it takes the room, stores the secret with its commitment, and
+// moves the budget from the host's account into the round's escrow.
 // A round that is active already is returned as it is, with the secret of its first Begin. game.ErrRoomBusy: another
 // round of the room is active. game.ErrWrongPhase: the round is closed. game.ErrNotFound: there is no such round.
 func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error) {
@@ -30,8 +31,12 @@ func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game
 		case !took:
 			return game.ErrRoomBusy
 		}
+		now := l.now().UnixMilli()
+		if err := openBooks(ctx, tx, round, now); err != nil {
+			return err
+		}
 		return update(ctx, tx, id, game.Countdown.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
-			return q.Set("phase = ?", game.Countdown).Set("begun_at = ?", l.now().UnixMilli()).
+			return q.Set("phase = ?", game.Countdown).Set("begun_at = ?", now).
 				Set("secret = ?", string(secret)).Set("commitment = ?", game.Commitment(round.Settings, secret))
 		})
 	})
@@ -80,8 +85,7 @@ func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseRea
 func (l *Ledger) NoteFrozen(ctx context.Context, id string) (game.Round, error) {
 	noted := step{name: "note frozen", refused: []game.Phase{game.Draft, game.Settled}}
 	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		from := append(game.Settled.Before(), game.Closed.Before()...)
-		return update(ctx, tx, id, from, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("frozen = ?", true) })
+		return setFrozen(ctx, tx, id, true)
 	})
 }
 
@@ -94,7 +98,7 @@ type step struct {
 // step runs a change in a transaction and returns the round as it is at its end.
 func (l *Ledger) step(ctx context.Context, id string, s step, change func(context.Context, bun.Tx) error) (game.Round, error) {
 	var round game.Round
-	err := l.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) (err error) {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if err := change(ctx, tx); err != nil {
 			return err
 		}

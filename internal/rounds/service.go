@@ -23,6 +23,8 @@ type Books interface {
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
 	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error)
 	NoteFrozen(ctx context.Context, id string) (game.Round, error)
+	// NoteReleased ends the freeze, and accepts the books as they are; mark is where Redis stands, nil where it has nothing.
+	NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error)
 }
 
 // Pool are the rounds in Redis.

@@ -16,7 +16,7 @@ import (
 func (s *Service) Stop(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.end(ctx, id, game.Cancelled, game.Stopped)
 	if keysLost(err) && round.Frozen {
-		round, err = s.noteClosedAs(ctx, round, game.Interrupted, game.Left{})
+		round, err = s.giveUp(ctx, round)
 	} else if keysLost(err) {
 		round, err = s.tellLost(ctx, round, err)
 	}
@@ -91,6 +91,15 @@ func (s *Service) closeFor(ctx context.Context, round game.Round, reasons ...gam
 		return round, fmt.Errorf("close round %s in redis: %w", round.ID, err)
 	}
 	return s.noteClosed(ctx, round, standing)
+}
+
+// giveUp closes a frozen round whose keys are lost, and releases it: what the ledger holds stays, the rest goes back.
+func (s *Service) giveUp(ctx context.Context, round game.Round) (game.Round, error) {
+	round, err := s.noteClosedAs(ctx, round, game.Interrupted, game.Left{})
+	if err != nil {
+		return round, err
+	}
+	return s.books.NoteReleased(ctx, round.ID, nil)
 }
 
 // tellLost deals with lost keys; the error stays where the round could not be closed.

@@ -24,7 +24,7 @@ export function TextField({ name, value, error = '', unit = '', numeric = true, 
   return html`<${Field} name=${name} error=${error}>
     <span class="with-unit">
       <input class="input" data-test=${name} name=${name} autocomplete="off" inputmode=${numeric ? 'decimal' : 'text'} value=${value}
-        readonly=${readonly} aria-invalid=${error !== ''} aria-describedby="hint-${name}" maxlength="80"
+        readonly=${readonly} aria-invalid=${error !== ''} aria-describedby="hint-${name}" maxlength="200"
         onInput=${(/** @type {InputEventOf} */ event) => onInput(event.currentTarget.value)} />
       ${unit && html`<span class="unit">${unit}</span>`}
     </span>

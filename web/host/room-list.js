@@ -33,7 +33,7 @@ export function RoomList({ rooms, enter }) {
       <h2>${t('rooms.make')}</h2>
       <label class="field">
         <span class="field-label">${t('rooms.name')}</span>
-        <input class="input" name="room-name" autocomplete="off" maxlength="60" data-test="room-name" placeholder=${t('rooms.placeholder')} value=${name}
+        <input class="input" name="room-name" autocomplete="off" maxlength="200" data-test="room-name" placeholder=${t('rooms.placeholder')} value=${name}
           aria-invalid=${error !== ''} onInput=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => setName(event.currentTarget.value)} />
         <span class="field-hint">${t('rooms.hint')}</span>
         <span class="field-error" data-test="error" role="alert">${error}</span>

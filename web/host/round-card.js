@@ -23,6 +23,7 @@ export function RoundCard({ round, live, act, copy }) {
   return html`<article class="card round ${isActive(round) ? 'round-active' : ''}" data-test="round" data-round=${round.id} data-phase=${round.phase}>
     <header class="round-head">
       <h2 class="round-title">${round.title ? html`<bdi>${round.title}</bdi>` : t('round.untitled')}</h2>
+      ${round.frozen && html`<span class="pill pill-frozen" data-test="frozen">${t('round.frozen')}</span>`}
       <span class="pill pill-${state}" data-test="round-phase">${t(`phase.${state}`)}${seconds(round, state, store.moment.value)}</span>
     </header>
     <p class="round-facts"><${Money} cents=${round.total_cents} /> · ${t('packets', { n: round.packets })} · ${t('round.lasts', { n: Math.round(round.duration_ms / 1000) })}

@@ -22,4 +22,4 @@ function JoinPage() {
 }
 
 showPhase('join');
-startPage(JoinPage, () => t('join.title'));
+startPage(JoinPage, () => '');

@@ -81,6 +81,7 @@ export class Rain {
 
   #touched = (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
+    if (event.button !== 0) return;
     const box = this.#canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;

@@ -2,7 +2,7 @@ import { t } from '../shared/i18n.js';
 import { tap } from '../shared/messages.js';
 import { money } from '../shared/money.js';
 import { showToast } from '../shared/toast.js';
-import { effect, signal } from '../shared/view.js';
+import { computed, effect, signal } from '../shared/view.js';
 import { TapBook } from './tap-book.js';
 
 /** @import {ClaimMade, Notice, Refused, Result} from '../shared/messages.js' */
@@ -17,12 +17,13 @@ const FROZEN_SHOWN_MS = 3000;
 
 /** From a touch to its answer: sends taps, keeps their book, and shows what they came to. One per round. */
 export class Tapping {
-  /** @type {import('../vendor/signals-core.js').Signal<Verdict>} */
-  verdict = signal('');
+  verdict = computed(() => this.#judge());
   /** Until when a bomb holds this page's input, in ms of performance.now(); 0: not. */
   heldUntil = signal(0);
   book = new TapBook();
 
+  /** What a result said last. @type {import('../vendor/signals-core.js').Signal<Verdict>} */
+  #told = signal('');
   #live;
   #round;
   #effects;
@@ -48,7 +49,6 @@ export class Tapping {
     for (const claim of live.store.claims.peek()) this.#known(claim.drop);
     this.#ends.push(live.store.listen((message) => this.#hear(message)));
     this.#ends.push(effect(() => { if (live.connection.state.value === 'open') this.#sendAgain(); }));
-    this.#ends.push(effect(() => this.#judge()));
   }
 
   stop() {
@@ -108,7 +108,7 @@ export class Tapping {
       case 'missed': return this.#effects.shrug(x, y, now, t('rain.missed'));
       case 'throttled': return this.#effects.shrug(x, y, now, t('rain.throttled'));
       case 'busy': return showToast(t('rain.busy'));
-      case 'capped': case 'sold_out': this.verdict.value = outcome; return undefined;
+      case 'capped': case 'sold_out': this.#told.value = outcome; return undefined;
       case 'frozen': return this.#frozen();
       default: return undefined;
     }
@@ -129,15 +129,20 @@ export class Tapping {
   }
 
   #frozen() {
-    this.verdict.value = 'frozen';
-    setTimeout(() => { if (this.verdict.value === 'frozen') this.verdict.value = ''; }, FROZEN_SHOWN_MS);
+    if (this.#told.value) return;
+    this.#told.value = 'frozen';
+    setTimeout(() => { if (this.#told.value === 'frozen') this.#told.value = ''; }, FROZEN_SHOWN_MS);
   }
 
-  /** What the page can tell by itself: with as many claims as the round allows the server would only say so. */
+  /**
+   * What the page can tell by itself, as the server would, else what it was told.
+   * @returns {Verdict}
+   */
   #judge() {
     const { round, claims, roundTally } = this.#live.store;
-    if (round.value && claims.value.length >= round.value.cap) this.verdict.value = 'capped';
-    else if (roundTally.value?.left_packets === 0) this.verdict.value = 'sold_out';
+    if (round.value && claims.value.length >= round.value.cap) return 'capped';
+    if (roundTally.value?.left_packets === 0) return 'sold_out';
+    return round.value?.frozen ? 'frozen' : this.#told.value;
   }
 
   /** @param {number} drop @returns {{x: number, y: number}} */

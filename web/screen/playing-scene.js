@@ -16,12 +16,13 @@ import { Sky } from './sky.js';
 export function PlayingScene({ live, code }) {
   const { round, moment, roundTally: tally } = live.store;
   if (!round.value) return null;
-  const { title, total_cents: total, packets, ends_at: end } = round.value;
+  const { title, total_cents: total, packets, ends_at: end, frozen } = round.value;
   const claimed = tally.value?.claimed_packets ?? 0;
   const left = tally.value?.left_packets ?? packets;
   return html`<${Sky} live=${live} /><main class="play">
     <section class="play-middle">
       <h2 class="play-title">${title ? html`<bdi>${title}</bdi>` : t('screen.raining')}</h2>
+      ${frozen && html`<p class="play-frozen" data-test="frozen">${t('verdict.frozen')}</p>`}
       <p class="play-label">${t('screen.claimed')}</p>
       <${Money} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" class="play-claimed" />
       <div class="play-bar" role="img" aria-label=${t('totals.of', { part: claimed, all: packets })}>

@@ -27,7 +27,7 @@ export function rememberNickname(nickname) {
 export function NicknameField({ value, onInput, error, autofocus = false }) {
   return html`<label class="field">
     <span class="field-label">${t('nickname.label')}</span>
-    <input class="input" data-test="nickname" name="nickname" autocomplete="nickname" enterkeyhint="go" maxlength="60"
+    <input class="input" data-test="nickname" name="nickname" autocomplete="nickname" enterkeyhint="go" maxlength="200"
       autofocus=${autofocus} placeholder=${t('nickname.placeholder')} value=${value} aria-invalid=${error !== ''}
       aria-describedby="nickname-error" onInput=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => onInput(event.currentTarget.value)} />
     <span class="field-error" id="nickname-error" data-test="error-nickname" role="alert">${error}</span>

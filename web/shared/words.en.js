@@ -117,6 +117,7 @@ export const words = {
   'rounds.new': 'New round',
   'rounds.empty': 'No rounds yet. A round is one rain of packets.',
   'round.untitled': 'Untitled round',
+  'round.frozen': 'On hold',
   'round.lasts.one': '{n} second',
   'round.lasts.other': '{n} seconds',
   'share.code': 'Room code',

@@ -113,6 +113,7 @@ export const words = {
   'rounds.new': '新建场次',
   'rounds.empty': '还没有场次。一个场次就是一场红包雨。',
   'round.untitled': '未命名场次',
+  'round.frozen': '暂停发放',
   'round.lasts.other': '{n} 秒',
   'share.code': '房间码',
   'share.qr': '加入房间的二维码',

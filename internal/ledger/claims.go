@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"redrain/internal/game"
+)
+
+type claimRow struct {
+	bun.BaseModel `bun:"table:claims"`
+
+	Round     string `bun:"round,pk"`
+	Number    int    `bun:"number,pk"`
+	Player    string `bun:"player"`
+	Drop      int32  `bun:"drop_id"`
+	Cents     int64  `bun:"cents"`
+	ClaimedAt int64  `bun:"claimed_at"`
+}
+
+func claimRowOf(round string, c game.Claim, at game.Moment) claimRow {
+	return claimRow{Round: round, Number: c.Number, Player: c.Player, Drop: int32(c.Drop), Cents: int64(c.Cents), ClaimedAt: int64(at)}
+}
+
+func (r *claimRow) claim() game.Claim {
+	return game.Claim{Player: r.Player, Drop: game.DropID(r.Drop), Cents: game.Cents(r.Cents), Number: r.Number}
+}
+
+// equal compares what was granted; when is no part of it.
+func (r *claimRow) equal(c *claimRow) bool {
+	return r.Number == c.Number && r.Player == c.Player && r.Drop == c.Drop && r.Cents == c.Cents
+}
+
+// Claims returns up to limit claims of a round with a number above after, in the order of their numbers.
+func (l *Ledger) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
+	var rows []claimRow
+	err := l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("number > ?", after).
+		Order("number").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read claims of round %s: %w", round, err)
+	}
+	claims := make([]game.Claim, len(rows))
+	for i := range rows {
+		claims[i] = rows[i].claim()
+	}
+	return claims, nil
+}
+
+// ClaimsOf returns the claims that each of the players has in a round, in the order of their numbers. Players without any
+// are absent.
+func (l *Ledger) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
+	held := make(map[string][]game.Claim)
+	for some := range slices.Chunk(players, idsAtOnce) {
+		var rows []claimRow
+		err := l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("player IN (?)", bun.List(some)).
+			Order("number").Scan(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read players' claims of round %s: %w", round, err)
+		}
+		for i := range rows {
+			held[rows[i].Player] = append(held[rows[i].Player], rows[i].claim())
+		}
+	}
+	return held, nil
+}
+
+// SumClaims counts and sums the claims of a round with numbers above after and up to last.
+func (l *Ledger) SumClaims(ctx context.Context, round string, after, last int) (game.Left, error) {
+	var count int
+	var cents int64
+	err := l.read.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COUNT(*), COALESCE(SUM(cents), 0)").
+		Where("round = ?", round).Where("number > ?", after).Where("number <= ?", last).Scan(ctx, &count, &cents)
+	if err != nil {
+		return game.Left{}, fmt.Errorf("sum claims of round %s: %w", round, err)
+	}
+	return game.Left{Packets: count, Cents: game.Cents(cents)}, nil
+}

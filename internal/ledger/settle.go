@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"redrain/internal/game"
+)
+
+// Unsettled returns every begun round that is not settled, or whose keys in Redis still wait for their end, in the order of
+// their ids.
+func (l *Ledger) Unsettled(ctx context.Context) ([]game.Round, error) {
+	var rows []roundRow
+	kept := l.read.NewSelect().Model((*booksRow)(nil)).Column("round").Where("retired = ?", false)
+	err := l.read.NewSelect().Model(&rows).Where("phase <> ?", game.Draft).Where("id IN (?)", kept).Order("id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read unsettled rounds: %w", err)
+	}
+	return roundsOf(rows)
+}
+
+// NoteSettled takes a closed round to settled. The ledger must hold the refund and be what the refund names, and the round
+// must not be frozen, else it stays and is returned as it is. What it gave away is from then on what the ledger holds.
+func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error) {
+	noted := step{name: "note settled", refused: []game.Phase{game.Draft}}
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
+		b, err := l.newBooking(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		refund, found, err := readRefund(ctx, tx, id)
+		if err != nil || !found || refund.AppliedAt == 0 || b.round.Frozen {
+			return err
+		}
+		return update(ctx, tx, id, game.Settled.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			return q.Set("phase = ?", game.Settled).Set("claimed_packets = ?", min(b.books.Claims, b.round.Settings.Packets)).
+				Set("claimed_cents = ?", b.books.ClaimedCents)
+		})
+	})
+}
+
+// NoteRetired notes that the round's keys in Redis have been given their last time to live: nobody looks after it any more.
+func (l *Ledger) NoteRetired(ctx context.Context, id string) error {
+	_, err := l.write.NewUpdate().Model((*booksRow)(nil)).Set("retired = ?", true).Where("round = ?", id).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("note retired: round %s: %w", id, err)
+	}
+	return nil
+}
+
+// NoteReleased ends the freeze of a round and accepts how its books differ from Redis as it stands in mark; nil: Redis holds
+// nothing of it. Mark must be of a moment since which nothing was granted, with nothing in flight. The round freezes again
+// when the two come to differ otherwise. game.ErrWrongPhase: the round is a draft, or settled.
+func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error) {
+	noted := step{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
+		b, err := l.newBooking(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		b.books.Excused = b.books.Highest
+		if mark != nil {
+			b.books.AcceptedClaims = b.books.Claims - mark.Claimed.Packets
+			b.books.AcceptedCents = b.books.ClaimedCents - int64(mark.Claimed.Cents)
+		}
+		_, err = tx.NewUpdate().Model(b.books).Column("excused", "accepted_claims", "accepted_cents").WherePK().Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return setFrozen(ctx, tx, id, false)
+	})
+}
+
+func setFrozen(ctx context.Context, tx bun.Tx, id string, frozen bool) error {
+	from := append(game.Settled.Before(), game.Closed.Before()...)
+	return update(ctx, tx, id, from, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("frozen = ?", frozen) })
+}
+
+// Balances sums all accounts, which is 0 at every moment.
+func (l *Ledger) Balances(ctx context.Context) (game.Cents, error) {
+	var cents int64
+	err := l.read.NewSelect().Model((*accountRow)(nil)).ColumnExpr("COALESCE(SUM(balance), 0)").Scan(ctx, &cents)
+	if err != nil {
+		return 0, fmt.Errorf("sum the accounts: %w", err)
+	}
+	return game.Cents(cents), nil
+}
+
+// Unbalanced returns the accounts whose balance is not the sum of their entries. It reads everything.
+func (l *Ledger) Unbalanced(ctx context.Context) ([]game.Difference, error) {
+	var rows []struct {
+		ID      string
+		Balance int64
+		Entries int64
+	}
+	err := l.read.NewSelect().TableExpr("accounts AS a").
+		Join("LEFT JOIN (SELECT account, SUM(cents) AS cents FROM entries GROUP BY account) AS e ON e.account = a.id").
+		ColumnExpr("a.id AS id, a.balance AS balance, COALESCE(e.cents, 0) AS entries").
+		Where("a.balance <> COALESCE(e.cents, 0)").Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("compare accounts with their entries: %w", err)
+	}
+	differences := make([]game.Difference, len(rows))
+	for i, row := range rows {
+		differences[i] = game.Difference{What: row.ID + ": entries and balance", Redis: row.Entries, Ledger: row.Balance}
+	}
+	return differences, nil
+}
+
+// Escrow is what is held for a round's players right now.
+func (l *Ledger) Escrow(ctx context.Context, round game.Round) (game.Cents, error) {
+	cents, err := balance(ctx, l.read, purseOf(round).escrow())
+	if err != nil {
+		return 0, fmt.Errorf("read escrow of round %s: %w", round.ID, err)
+	}
+	return cents, nil
+}
