@@ -25,36 +25,53 @@ import (
 
 const (
 	benchPlayers = 200
-	benchTaps    = 100 // winning taps a player in one repeat: the largest cap
+	benchWins    = 10 // winning taps a player in one round: its cap
+	benchCapped  = 20 // taps after that, which the script refuses
+	benchRounds  = 10 // in one repeat
 	benchRepeats = 5
 )
 
-// BenchmarkTapsAgainstEcho runs both closed loops in turns and reports the medians and their ratio.
+// measured is taps or echoes a second, by what was measured, and the CPU time in µs that everything together used for one: it
+// depends less than the rate on what else the machine does.
+type measured struct {
+	count   int
+	elapsed time.Duration
+	used    time.Duration
+}
+
+func (m *measured) add(other measured) {
+	m.count, m.elapsed, m.used = m.count+other.count, m.elapsed+other.elapsed, m.used+other.used
+}
+
+func (m *measured) rate() float64 { return float64(m.count) / m.elapsed.Seconds() }
+func (m *measured) cost() float64 { return float64(m.used.Microseconds()) / float64(m.count) }
+
+// BenchmarkTapsAgainstEcho runs closed loops of 200 connections in turns and reports the medians, and their ratios to the
+// echo: taps that win, taps that go to the script and lose, and taps that are answered from memory.
 func BenchmarkTapsAgainstEcho(b *testing.B) {
 	redis := testkit.Redis(b)
 	in := startInstance(b, "REDIS_URL="+redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error")
+	pids := []int{os.Getpid(), in.Pid(), redis.Pid()}
 	echo := startEcho(b)
+	host := hostOf(b, in)
 	for range b.N {
-		var echoes, wins, losses, ratios, lossRatios []float64
-		var used [3][]float64 // µs of CPU time for each echo, win and loss, everything together
+		kinds := []string{"echo", "won", "capped", "known"}
+		rates, costs, ratios := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
 		for range benchRepeats {
-			pids := []int{os.Getpid(), in.Pid(), redis.Pid()}
-			echoed, echoCost := echoRate(b, echo, pids)
-			won, lost, winCost, lossCost := tapRates(b, in, pids)
-			echoes, wins, losses = append(echoes, echoed), append(wins, won), append(losses, lost)
-			ratios, lossRatios = append(ratios, won/echoed), append(lossRatios, lost/echoed)
-			for i, cost := range []float64{echoCost, winCost, lossCost} {
-				used[i] = append(used[i], cost)
+			results := tapRates(b, in, host, pids)
+			results["echo"] = echoRate(b, echo, pids)
+			for _, kind := range kinds {
+				m := results[kind]
+				rates[kind] = append(rates[kind], m.rate())
+				costs[kind] = append(costs[kind], m.cost())
+				ratios[kind] = append(ratios[kind], m.rate()/results["echo"].rate())
 			}
 		}
-		for i, name := range []string{"cpu-µs/echo", "cpu-µs/win", "cpu-µs/loss"} {
-			b.ReportMetric(median(used[i]), name)
+		for _, kind := range kinds {
+			b.ReportMetric(median(rates[kind]), kind+"/s")
+			b.ReportMetric(median(costs[kind]), kind+"-cpu-µs")
+			b.ReportMetric(median(ratios[kind]), kind+"/echo")
 		}
-		b.ReportMetric(median(echoes), "echoes/s")
-		b.ReportMetric(median(wins), "wins/s")
-		b.ReportMetric(median(losses), "losses/s")
-		b.ReportMetric(median(ratios), "wins/echo")
-		b.ReportMetric(median(lossRatios), "losses/echo")
 		b.ReportMetric(0, "ns/op") // says nothing here
 	}
 }
@@ -124,13 +141,8 @@ func (l *loop) run(frames [][]byte) error {
 	return nil
 }
 
-// runLoops runs all loops at once and returns the frames a second, and the CPU time in µs that the processes used for each:
-// it depends less than the rate on what else the machine does.
-func runLoops(b *testing.B, loops []*loop, frames [][]byte, pids []int) (perSecond, cost float64) {
-	var each []time.Duration
-	for i := range pids {
-		each = append(each, cpuTime(b, pids[i:i+1]))
-	}
+// runLoops runs all loops at once.
+func runLoops(b *testing.B, loops []*loop, frames [][]byte, pids []int) *measured {
 	began, before := time.Now(), cpuTime(b, pids)
 	var running sync.WaitGroup
 	for _, l := range loops {
@@ -141,12 +153,7 @@ func runLoops(b *testing.B, loops []*loop, frames [][]byte, pids []int) (perSeco
 		})
 	}
 	running.Wait()
-	count := float64(len(loops) * len(frames))
-	for i, pid := range pids {
-		b.Logf("pid %d: %.1f", i, float64((cpuTime(b, pids[i:i+1])-each[i]).Microseconds())/count)
-		_ = pid
-	}
-	return count / time.Since(began).Seconds(), float64((cpuTime(b, pids)-before).Microseconds()) / count
+	return &measured{len(loops) * len(frames), time.Since(began), cpuTime(b, pids) - before}
 }
 
 // cpuTime is what processes have used so far, in user and system mode together.
@@ -176,28 +183,26 @@ func closeLoops(loops []*loop) {
 	}
 }
 
-func tapFrames(round string) [][]byte {
-	frames := make([][]byte, benchTaps)
+func tapFrames(round string, first, count int) [][]byte {
+	frames := make([][]byte, count)
 	for i := range frames {
-		frames[i] = []byte(`{"type":"tap","round":"` + round + `","drop":` + strconv.Itoa(i+1) + `}`)
+		frames[i] = []byte(`{"type":"tap","round":"` + round + `","drop":` + strconv.Itoa(first+i) + `}`)
 	}
 	return frames
 }
 
-func echoRate(b *testing.B, url string, pids []int) (rate, cost float64) {
-	frames := tapFrames(strings.Repeat("0", 36))
+func echoRate(b *testing.B, url string, pids []int) *measured {
 	loops := make([]*loop, benchPlayers)
 	for i := range loops {
 		loops[i] = dialLoop(b, url, `{"type":"tap"`)
 	}
 	defer closeLoops(loops)
-	return runLoops(b, loops, frames, pids)
+	return runLoops(b, loops, tapFrames(strings.Repeat("0", 36), 1, benchWins*benchRounds), pids)
 }
 
-// tapRates plays a round in which every player wins with each of their first hundred drops, and then taps the same drops
-// again: taps that cannot win any more, as most taps of a storm.
-func tapRates(b *testing.B, in *instance, pids []int) (wins, losses, winCost, lossCost float64) {
-	host := hostOfBench(b, in)
+// tapRates plays rounds in which every player wins with the first drops up to the cap, taps more drops in vain, and then
+// taps the first ones again.
+func tapRates(b *testing.B, in *instance, host *bots.Host, pids []int) map[string]*measured {
 	room := newRoom(b, host)
 	loops := make([]*loop, benchPlayers)
 	for i := range loops {
@@ -208,31 +213,25 @@ func tapRates(b *testing.B, in *instance, pids []int) (wins, losses, winCost, lo
 		loops[i] = dialLoop(b, p.Address(), `{"type":"result"`)
 	}
 	defer closeLoops(loops)
-	round := newRound(b, host, room, map[string]any{
-		"total_cents": 100_000_000, "packets": 1_000_000, "cap": benchTaps, "pace": "burst", "countdown_ms": 0, "duration_ms": 600_000,
-		"drops_per_second": 40, "bomb_percent": 0,
-	})
-	startRound(b, host, round.ID)
-	time.Sleep(3 * time.Second) // 120 drops fall
-	frames := tapFrames(round.ID)
-	wins, winCost = runLoops(b, loops, frames, pids)
-	losses, lossCost = runLoops(b, loops, frames, pids)
-	claims, err := host.Claims(b.Context(), round.ID)
-	if err != nil || len(claims) != benchPlayers*benchTaps {
-		b.Fatalf("%d claims instead of %d: %v", len(claims), benchPlayers*benchTaps, err)
+	results := map[string]*measured{"won": {}, "capped": {}, "known": {}}
+	for range benchRounds {
+		round := newRound(b, host, room, map[string]any{
+			"total_cents": 100_000_000, "packets": 1_000_000, "cap": benchWins, "pace": "burst", "countdown_ms": 0,
+			"duration_ms": 600_000, "drops_per_second": 40, "bomb_percent": 0,
+		})
+		startRound(b, host, round.ID)
+		time.Sleep(time.Second) // until enough drops fall
+		won := tapFrames(round.ID, 1, benchWins)
+		results["won"].add(*runLoops(b, loops, won, pids))
+		results["capped"].add(*runLoops(b, loops, tapFrames(round.ID, benchWins+1, benchCapped), pids))
+		results["known"].add(*runLoops(b, loops, won, pids))
+		claims, err := host.Claims(b.Context(), round.ID)
+		if err != nil || len(claims) != benchPlayers*benchWins {
+			b.Fatalf("%d claims instead of %d: %v", len(claims), benchPlayers*benchWins, err)
+		}
+		if _, err := host.Stop(b.Context(), round.ID); err != nil {
+			b.Fatal(err)
+		}
 	}
-	if _, err := host.Stop(b.Context(), round.ID); err != nil {
-		b.Fatal(err)
-	}
-	return wins, losses, winCost, lossCost
-}
-
-var benchHost *bots.Host
-
-// hostOfBench logs in once: the password's rate limit is there for others.
-func hostOfBench(b *testing.B, in *instance) *bots.Host {
-	if benchHost == nil || benchHost.Instance != in.url {
-		benchHost = hostOf(b, in)
-	}
-	return benchHost
+	return results
 }

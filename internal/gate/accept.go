@@ -50,7 +50,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, err)
 		return
 	}
-	taken := &hijacked{ResponseWriter: w}
+	taken := &hijacked{ResponseWriter: w, within: g.opts.WriteFor}
 	ws, err := websocket.Accept(taken, r, &websocket.AcceptOptions{
 		// admit has checked the origin, by a rule that knows this site's public address and treats its absence on its own.
 		InsecureSkipVerify: true,
@@ -78,7 +78,8 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type hijacked struct {
 	http.ResponseWriter
 	socket  *socket
-	refused int // its status
+	within  time.Duration // see socket
+	refused int           // its status
 }
 
 // WriteHeader lets only the upgrade through.
@@ -106,7 +107,7 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err //nolint:wrapcheck // for the library
 	}
-	h.socket = &socket{Conn: conn}
+	h.socket = &socket{Conn: conn, within: h.within}
 	early, _ := buffers.Peek(buffers.Reader.Buffered())
 	in := bufio.NewReaderSize(bytes.NewReader(bytes.Clone(early)), max(readBuffer, len(early)))
 	_, _ = in.Peek(len(early)) // the library keeps what is buffered, and reads the rest from the connection itself

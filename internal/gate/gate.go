@@ -46,7 +46,7 @@ type Options struct {
 	Clock        interface{ Now() game.Moment }
 	// Queue is how many frames may wait for one connection, 512 by default; then it is cut.
 	Queue int
-	// WriteFor is how long one write may take, 10 s by default.
+	// WriteFor is how long one write may take at most, and half of that at least, 10 s by default.
 	WriteFor time.Duration
 	// PingEvery is the time between pings, 20 s by default, PongWithin how long the answer may take, 5 s by default: a dead
 	// connection is gone within 25 s.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net"
 	"sync"
+	"time"
 )
 
 // socket is the connection under a WebSocket. The library reads from it and writes its control frames to it, each in one
@@ -12,13 +13,26 @@ import (
 type socket struct {
 	net.Conn
 
-	mu sync.Mutex
+	within time.Duration // that one write may take, and half of that at the least
+
+	mu       sync.Mutex
+	deadline time.Time // of writes, as it was set last
+}
+
+// hasten sets the deadline of the next write. Setting one costs about as much as a small write's bookkeeping, so it is moved
+// only when half of it has passed.
+func (s *socket) hasten() {
+	if now := time.Now(); s.deadline.Sub(now) < s.within/2 {
+		s.deadline = now.Add(s.within)
+		_ = s.SetWriteDeadline(s.deadline) // fails on a closed connection, as the write will
+	}
 }
 
 // Write is the library's way of writing.
 func (s *socket) Write(frame []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.hasten()
 	return s.Conn.Write(frame) //nolint:wrapcheck // for the library
 }
 
@@ -34,6 +48,7 @@ func (s *socket) writeTexts(texts [][]byte) error {
 	defer gathering.Put(gathered)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.hasten()
 	out := (*gathered)[:0]
 	for i, text := range texts {
 		out = appendText(out, text)

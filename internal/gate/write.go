@@ -1,16 +1,12 @@
 package gate
 
-import (
-	"sync"
-	"time"
-)
+import "sync"
 
 // outbox is what waits to be written to one connection: frames that must arrive, in order, and the latest of those of which
 // only the latest matters. There is no standing writer: one starts when something is put in and ends when all is written,
 // so an idle connection costs no goroutine for it.
 type outbox struct {
-	conn  *conn
-	stuck *time.Timer // drops the connection when one write takes too long
+	conn *conn
 
 	mu      sync.Mutex
 	frames  [][]byte
@@ -23,8 +19,6 @@ type outbox struct {
 func (o *outbox) init(c *conn) {
 	o.conn = c
 	o.idle.L = &o.mu
-	o.stuck = time.AfterFunc(time.Hour, c.drop)
-	o.stuck.Stop()
 }
 
 // Deliver queues a frame that must arrive. A connection whose queue is full is cut: it would miss something of its own.
@@ -118,9 +112,7 @@ func (o *outbox) write() {
 		case batch == nil:
 			return
 		}
-		o.stuck.Reset(o.conn.gate.opts.WriteFor)
 		err := o.conn.socket.writeTexts(batch)
-		o.stuck.Stop()
 		clear(batch)
 		if err != nil {
 			o.conn.drop() // the reader notices and ends the connection

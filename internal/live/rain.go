@@ -21,10 +21,11 @@ type rain struct {
 }
 
 const (
-	// aheadMS is how long before their fall drops are sent; fallMS bounds how long a drop may be on a screen, so that who
-	// comes late sees what falls.
-	aheadMS = 1500
-	fallMS  = 4000
+	// Drops are sent in waves of waveMS, at least leadMS before they fall: one message a second to everybody. fallMS bounds
+	// how long a drop may be on a screen, so that who comes late sees what falls.
+	waveMS = 1000
+	leadMS = 1000
+	fallMS = 4000
 	// edgeMS around the edges of the window only the script decides.
 	edgeMS = 1000
 )
@@ -49,10 +50,10 @@ func (r *rain) nextDrops(now game.Moment) []game.Drop {
 	if !r.round.Phase.Active() || r.round.StartsAt == 0 {
 		return nil
 	}
-	until := r.elapsed(now) + aheadMS
-	if until <= r.sent {
+	if r.sent >= r.elapsed(now)+leadMS {
 		return nil
 	}
+	until := r.elapsed(now) + leadMS + waveMS
 	drops := r.schedule.Between(r.sent, until)
 	r.sent = until
 	return drops

@@ -69,53 +69,50 @@ func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]
 	}
 }
 
-// parseClaims reads 'player drop cents number;…', the text of an outbox entry and of a published batch.
+// parseClaims reads 'player drop cents number;…', the text of an outbox entry and of a published batch. Every instance
+// reads every claim of its rooms: the only allocation is the list.
 func parseClaims(text string) ([]game.Claim, error) {
-	rows := strings.Split(text, ";")
-	claims := make([]game.Claim, len(rows))
-	for i, row := range rows {
-		fields := strings.Split(row, " ")
-		if len(fields) != 4 {
-			return nil, fmt.Errorf("claim %q: %w", row, errShape)
-		}
-		claim, err := parseClaim(fields[0], fields[1:])
+	claims := make([]game.Claim, 0, strings.Count(text, ";")+1)
+	for row := range strings.SplitSeq(text, ";") {
+		player, numbers, _ := strings.Cut(row, " ")
+		claim, err := parseClaim(player, numbers, " ")
 		if err != nil {
 			return nil, err
 		}
-		claims[i] = claim
+		claims = append(claims, claim)
 	}
 	return claims, nil
 }
 
 // parseHeld reads 'count total drop:cents:number …', the value of a player in the claims Hash.
 func parseHeld(player, text string) ([]game.Claim, error) {
-	rows := strings.Split(text, " ")
-	if len(rows) < 3 {
+	_, rest, _ := strings.Cut(text, " ")
+	_, rows, ok := strings.Cut(rest, " ")
+	if !ok {
 		return nil, fmt.Errorf("claims %q: %w", text, errShape)
 	}
-	claims := make([]game.Claim, len(rows)-2)
-	for i, row := range rows[2:] {
-		claim, err := parseClaim(player, strings.Split(row, ":"))
+	var claims []game.Claim
+	for row := range strings.SplitSeq(rows, " ") {
+		claim, err := parseClaim(player, row, ":")
 		if err != nil {
 			return nil, err
 		}
-		claims[i] = claim
+		claims = append(claims, claim)
 	}
 	return claims, nil
 }
 
-func parseClaim(player string, dropCentsNumber []string) (game.Claim, error) {
-	var n [3]int64
-	if len(dropCentsNumber) != len(n) {
-		return game.Claim{}, fmt.Errorf("claim %q: %w", dropCentsNumber, errShape)
+// parseClaim reads a drop, cents and a number with a separator between them.
+func parseClaim(player, text, separator string) (game.Claim, error) {
+	first, rest, _ := strings.Cut(text, separator)
+	second, third, _ := strings.Cut(rest, separator)
+	drop, errDrop := strconv.ParseInt(first, 10, 32)
+	cents, errCents := strconv.ParseInt(second, 10, 64)
+	number, errNumber := strconv.Atoi(third)
+	if errDrop != nil || errCents != nil || errNumber != nil || player == "" {
+		return game.Claim{}, fmt.Errorf("claim %q of %q: %w", text, player, errShape)
 	}
-	for i, digits := range dropCentsNumber {
-		var err error
-		if n[i], err = strconv.ParseInt(digits, 10, 64); err != nil {
-			return game.Claim{}, fmt.Errorf("claim %q: %w: %w", dropCentsNumber, errShape, err)
-		}
-	}
-	return game.Claim{Player: player, Drop: game.DropID(n[0]), Cents: game.Cents(n[1]), Number: int(n[2])}, nil
+	return game.Claim{Player: player, Drop: game.DropID(drop), Cents: game.Cents(cents), Number: number}, nil
 }
 
 // parseRank reads a member of the board, 'number:player', and its score, the negative total.

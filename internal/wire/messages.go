@@ -120,7 +120,7 @@ type RoundChanged struct {
 	Round Round  `json:"round"`
 }
 
-// Drops is sent about a second and a half ahead of their fall.
+// Drops is sent once a second, one to two seconds ahead of their fall.
 type Drops struct {
 	Type  string `json:"type"`
 	Round string `json:"round"`

@@ -1,0 +1,171 @@
+package bots
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// Report is what a swarm measured. Times are in microseconds.
+type Report struct {
+	Players           int                  `json:"players"`
+	ConnectsPerSecond float64              `json:"connects_per_second"`
+	Taps              int64                `json:"taps"`
+	TapsPerSecond     float64              `json:"taps_per_second"`
+	Outcomes          map[game.Outcome]int `json:"outcomes"`
+	Latency           Quantiles            `json:"latency_us"`
+	// DropsSpread and TallySpread are, for each message to everybody, the time from the first player that had it to the last.
+	// Tallies to players are spread over a second on purpose.
+	DropsSpread Quantiles `json:"drops_spread_us"`
+	TallySpread Quantiles `json:"tally_spread_us"`
+	// Memory is filled in by whoever can see the server's process.
+	Memory *Memory `json:"memory,omitempty"`
+	// Conserved: the books hold, and agree with what every player was told. Violations says where they do not.
+	Conserved  bool     `json:"conserved"`
+	Violations []string `json:"violations,omitempty"`
+}
+
+// Quantiles are those of one distribution, in microseconds.
+type Quantiles struct {
+	P50  int64 `json:"p50"`
+	P90  int64 `json:"p90"`
+	P99  int64 `json:"p99"`
+	P999 int64 `json:"p99_9"`
+	Max  int64 `json:"max"`
+}
+
+// Memory is what one connection costs the server, in bytes.
+type Memory struct {
+	RSSPerConnection  int64 `json:"rss_per_connection"`
+	HeapPerConnection int64 `json:"heap_per_connection"`
+}
+
+// longest is the largest time that is told from larger ones, in µs.
+const longest = int64(time.Minute / time.Microsecond)
+
+// meter gathers measurements of many players at once. Safe for concurrent use.
+type meter struct {
+	mu       sync.Mutex
+	connects float64
+	latency  *hdrhistogram.Histogram
+	outcomes map[game.Outcome]int
+	first    time.Time // result
+	last     time.Time
+	waves    map[string]*wave
+}
+
+// wave is one message on its way to everybody.
+type wave struct {
+	kind        string
+	first, last time.Time
+	reached     int
+}
+
+func (m *meter) connected(players int, took time.Duration) {
+	m.connects = float64(players) / took.Seconds()
+}
+
+func (m *meter) result(tapped time.Time, result wire.Result) {
+	now := time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.latency == nil {
+		m.latency, m.outcomes, m.first = hdrhistogram.New(1, longest, 3), make(map[game.Outcome]int), now
+	}
+	m.last = now
+	_ = m.latency.RecordValue(min(now.Sub(tapped).Microseconds(), longest)) // which is in range
+	m.outcomes[result.Outcome]++
+}
+
+// message takes note of messages that all players get.
+func (m *meter) message(kind string, text []byte) {
+	if kind != wire.TypeDrops && kind != wire.TypeTally {
+		return
+	}
+	now := time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waves == nil {
+		m.waves = make(map[string]*wave)
+	}
+	w := m.waves[string(text)]
+	if w == nil {
+		w = &wave{kind: kind, first: now}
+		m.waves[string(text)] = w
+	}
+	w.last = now
+	w.reached++
+}
+
+func (m *meter) report(opts Options, violations []string) *Report {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &Report{
+		Players: opts.Players, ConnectsPerSecond: m.connects, Outcomes: m.outcomes,
+		DropsSpread: m.spread(wire.TypeDrops, opts.Players), TallySpread: m.spread(wire.TypeTally, opts.Players),
+		Conserved: len(violations) == 0, Violations: violations,
+	}
+	if m.latency != nil {
+		r.Latency = quantiles(m.latency)
+		r.Taps = m.latency.TotalCount()
+		r.TapsPerSecond = float64(r.Taps) / max(m.last.Sub(m.first).Seconds(), 0.001)
+	}
+	return r
+}
+
+// spread is over the messages that reached every player: of a tally only the latest matters, so some skip one.
+func (m *meter) spread(kind string, players int) Quantiles {
+	h := hdrhistogram.New(1, longest, 3)
+	for _, w := range m.waves {
+		if w.kind == kind && w.reached == players {
+			_ = h.RecordValue(min(max(w.last.Sub(w.first).Microseconds(), 1), longest)) // which is in range
+		}
+	}
+	return quantiles(h)
+}
+
+func quantiles(h *hdrhistogram.Histogram) Quantiles {
+	return Quantiles{
+		P50: h.ValueAtQuantile(50), P90: h.ValueAtQuantile(90), P99: h.ValueAtQuantile(99), P999: h.ValueAtQuantile(99.9), Max: h.Max(),
+	}
+}
+
+// Write prints the report as a table for people.
+func (r *Report) Write(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	defer t.Flush()
+	row := func(name, format string, args ...any) { _, _ = fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	row("players", "%d", r.Players)
+	row("connects/s", "%.0f", r.ConnectsPerSecond)
+	row("taps", "%d (%.0f a second)", r.Taps, r.TapsPerSecond)
+	var outcomes []string
+	for outcome, count := range r.Outcomes {
+		outcomes = append(outcomes, fmt.Sprintf("%s %d", outcome, count))
+	}
+	slices.Sort(outcomes)
+	row("outcomes", "%s", strings.Join(outcomes, ", "))
+	for _, line := range []struct {
+		name string
+		q    Quantiles
+	}{{"tap to result", r.Latency}, {"drops to everybody", r.DropsSpread}, {"tally to everybody", r.TallySpread}} {
+		row(line.name, "p50 %s  p90 %s  p99 %s  p99.9 %s  max %s", ms(line.q.P50), ms(line.q.P90), ms(line.q.P99), ms(line.q.P999), ms(line.q.Max))
+	}
+	if r.Memory != nil {
+		row("memory a connection", "RSS %.1f KB, heap %.1f KB", float64(r.Memory.RSSPerConnection)/1024, float64(r.Memory.HeapPerConnection)/1024)
+	}
+	row("conserved", "%t", r.Conserved)
+	for _, violation := range r.Violations[:min(len(r.Violations), 10)] {
+		row("", "%s", violation)
+	}
+}
+
+func ms(us int64) string { return fmt.Sprintf("%.2f ms", float64(us)/1000) }

@@ -1,0 +1,289 @@
+package bots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// Options say what a swarm plays.
+type Options struct {
+	// Instances are the servers' addresses, like http://127.0.0.1:8080; players are spread over them in turns.
+	Instances []string
+	Password  string
+	Players   int
+	// Rate is how many taps a second each player makes, whether answers come or not (an open loop): latency counts from
+	// when a tap was meant to be made, so a stalled server cannot hide behind the taps that it delayed. 0: a closed loop, the
+	// next tap follows the answer.
+	Rate float64
+	// Ramp is the time over which players come in.
+	Ramp time.Duration
+	// Duration is that of the round.
+	Duration time.Duration
+	// Settings of the round override the swarm's own, as in POST /api/rooms/CODE/rounds.
+	Settings map[string]any
+	// Progress hears what the swarm does, a line at a time; nil: nobody.
+	Progress func(format string, args ...any)
+	// Idle, if set, is called when all players are in and nothing happens yet.
+	Idle func(ctx context.Context)
+}
+
+const (
+	joinersAtOnce = 64
+	sources       = 250 // addresses of 127.0.0.0/8 that players come from: each has 28,000 ports
+	beforeStart   = 3 * time.Second
+	settleFor     = 15 * time.Second
+)
+
+// Swarm is one room with its host and players.
+type Swarm struct {
+	opts    Options
+	host    *Host
+	room    string
+	players []*Player
+	meter   meter
+}
+
+// Play runs one round with a swarm of players, from joining to the audit of the books, and reports what was measured.
+func Play(ctx context.Context, opts Options) (*Report, error) {
+	if opts.Progress == nil {
+		opts.Progress = func(string, ...any) {}
+	}
+	s := &Swarm{opts: opts, host: NewHost(opts.Instances[0])}
+	defer s.leave()
+	if err := s.gather(ctx); err != nil {
+		return nil, err
+	}
+	if opts.Idle != nil {
+		opts.Idle(ctx)
+	}
+	round, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opts.Progress("playing for %v", opts.Duration)
+	s.tapAll(ctx, round)
+	return s.finish(ctx, round)
+}
+
+// gather makes the room and brings all players in, evenly over the ramp.
+func (s *Swarm) gather(ctx context.Context) error {
+	if err := s.host.Login(ctx, s.opts.Password); err != nil {
+		return err
+	}
+	room, err := s.host.MakeRoom(ctx, "load")
+	if err != nil {
+		return err
+	}
+	s.room = room.Code
+	s.opts.Progress("%d players join room %s", s.opts.Players, s.room)
+	s.players = make([]*Player, s.opts.Players)
+	began := time.Now()
+	places := make(chan struct{}, joinersAtOnce)
+	var joining sync.WaitGroup
+	errs := make([]error, s.opts.Players)
+	for i := range s.players {
+		due := began.Add(s.opts.Ramp * time.Duration(i) / time.Duration(s.opts.Players))
+		if !waitUntil(ctx, due) {
+			break
+		}
+		places <- struct{}{}
+		joining.Go(func() {
+			defer func() { <-places }()
+			errs[i] = s.join(ctx, i)
+		})
+	}
+	joining.Wait()
+	s.meter.connected(len(s.players), time.Since(began))
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+func (s *Swarm) join(ctx context.Context, i int) error {
+	instance := s.opts.Instances[i%len(s.opts.Instances)]
+	p, err := Join(ctx, instance, sourceFor(instance, i), s.room, fmt.Sprintf("bot %d", i))
+	if err != nil {
+		return err
+	}
+	s.players[i] = p
+	p.onResult = s.meter.result
+	p.onMessage = s.meter.message
+	return p.Connect(ctx)
+}
+
+// sourceFor spreads players over the loopback network, if that is where the server is.
+func sourceFor(instance string, i int) string {
+	u, err := url.Parse(instance)
+	if err != nil {
+		return ""
+	}
+	if ip := net.ParseIP(u.Hostname()); ip == nil || !ip.IsLoopback() || ip.To4() == nil {
+		return ""
+	}
+	return fmt.Sprintf("127.0.%d.%d", 1+i/sources%200, 1+i%sources)
+}
+
+// begin makes and starts the round.
+func (s *Swarm) begin(ctx context.Context) (wire.Round, error) {
+	settings := map[string]any{
+		"title": "load", "total_cents": 100_000_000, "packets": 1_000_000, "cap": 10, "pace": "even",
+		"drops_per_second": 8, "bomb_percent": 0, "close_when_sold_out": false,
+		"countdown_ms": beforeStart.Milliseconds(), "duration_ms": s.opts.Duration.Milliseconds(),
+	}
+	for name, value := range s.opts.Settings {
+		settings[name] = value
+	}
+	round, err := s.host.MakeRound(ctx, s.room, settings)
+	if err != nil {
+		return wire.Round{}, err
+	}
+	return s.host.Start(ctx, round.ID)
+}
+
+// tapAll lets all players tap until the round ends.
+func (s *Swarm) tapAll(ctx context.Context, round wire.Round) {
+	ctx, cancel := context.WithTimeout(ctx, beforeStart+s.opts.Duration+settleFor)
+	defer cancel()
+	var playing sync.WaitGroup
+	for _, p := range s.players {
+		playing.Go(func() {
+			if s.opts.Rate > 0 {
+				p.playOpen(ctx, round.ID, s.opts.Rate)
+			} else {
+				p.playClosed(ctx, round.ID)
+			}
+		})
+	}
+	playing.Wait()
+}
+
+// finish waits for the round's end and for what is still on its way, and holds the books against what was told.
+func (s *Swarm) finish(ctx context.Context, round wire.Round) (*Report, error) {
+	s.opts.Progress("checking the books")
+	deadline := time.Now().Add(settleFor)
+	for {
+		now, err := s.host.Round(ctx, round.ID)
+		if err != nil {
+			return nil, err
+		}
+		if now.Phase.Over() {
+			break
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the round is still %s", now.Phase)
+		}
+		if !waitUntil(ctx, time.Now().Add(100*time.Millisecond)) {
+			return nil, ctx.Err()
+		}
+	}
+	var violations []string
+	for {
+		var err error
+		if violations, err = Audit(ctx, s.host, round.ID, s.players); err != nil {
+			return nil, err
+		}
+		if len(violations) == 0 || time.Now().After(deadline) || !waitUntil(ctx, time.Now().Add(500*time.Millisecond)) {
+			break
+		}
+	}
+	return s.meter.report(s.opts, violations), nil
+}
+
+func (s *Swarm) leave() {
+	var leaving sync.WaitGroup
+	for _, p := range s.players {
+		if p != nil {
+			leaving.Go(p.Disconnect)
+		}
+	}
+	leaving.Wait()
+}
+
+// waitUntil waits for a moment; false if ctx ended before.
+func waitUntil(ctx context.Context, due time.Time) bool {
+	wait := time.Until(due)
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// playOpen taps at a steady rate from a random phase on, answers or not.
+func (p *Player) playOpen(ctx context.Context, round string, rate float64) {
+	every := time.Duration(float64(time.Second) / rate)
+	due := time.Now().Add(rand.N(every))
+	for waitUntil(ctx, due) && !p.overOrLost(round) {
+		if drop := p.anyDrop(round); drop != 0 {
+			_ = p.Tap(ctx, drop, due) // a lost connection shows in Err
+		}
+		due = due.Add(every)
+	}
+}
+
+// playClosed taps, waits for the answer, and taps again.
+func (p *Player) playClosed(ctx context.Context, round string) {
+	answered := make(chan struct{}, 1)
+	p.mu.Lock()
+	hear := p.onResult
+	p.onResult = func(at time.Time, result wire.Result) {
+		hear(at, result)
+		select {
+		case answered <- struct{}{}:
+		default:
+		}
+	}
+	p.mu.Unlock()
+	for !p.overOrLost(round) {
+		drop := p.anyDrop(round)
+		if drop == 0 {
+			if !waitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
+				return
+			}
+			continue
+		}
+		if p.Tap(ctx, drop, time.Now()) != nil {
+			return
+		}
+		select {
+		case <-answered:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *Player) overOrLost(round string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err != nil || (p.round.ID == round && p.round.Phase.Over())
+}
+
+// anyDrop is a drop that falls and was not tapped yet, or else one that was: people tap twice.
+func (p *Player) anyDrop(round string) game.DropID {
+	if drop := p.NextDrop(); drop != 0 {
+		return drop
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.round.ID != round || p.round.Phase != game.Raining {
+		return 0
+	}
+	for drop := range p.tapped { // in no order, which is what is wanted
+		return drop
+	}
+	return 0
+}
