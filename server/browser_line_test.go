@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"redrain/internal/testkit"
+)
+
+// The network of a phone is cut in the middle of a round, and comes back: the page says so at once, comes back by itself, and
+// has what the player won meanwhile on another device.
+func TestAPhoneComesBackAfterACut(t *testing.T) {
+	browser := testkit.Chromium(t)
+	in := startInstance(t)
+	cut := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
+	host := hostOf(t, in)
+	code := newRoom(t, host)
+
+	phone := newSheet(t, browser, testkit.PhoneScreen, "the phone behind the cut", "http://"+cut.Addr, "en")
+	phone.calm()
+	phone.open("/r/" + code)
+	phone.awaitPhase("entry")
+	phone.fill("nickname", "Ann")
+	phone.click("join")
+	phone.awaitPhase("waiting")
+	other := phone.newTab(testkit.PhoneScreen, "the same player's other line", in.url, "en") // cookies know no ports
+	other.calm()
+	other.open("/r/" + code)
+	other.awaitPhase("waiting")
+
+	round := newRound(t, host, code, map[string]any{
+		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 40_000, "bomb_percent": 0,
+	})
+	startRound(t, host, round.ID)
+	phone.awaitPhase("raining")
+	phone.tapDrops(1)
+	state := func(s *sheet) string {
+		return see[string](s, "document.querySelector('"+at("connection")+"').dataset.state")
+	}
+	if got := state(phone); got != "open" {
+		t.Errorf("before the cut the connection is %s", got)
+	}
+
+	cut.Refuse()
+	cut.Cut()
+	phone.await("['waiting', 'connecting'].includes(document.querySelector('" + at("connection") + "').dataset.state)")
+	if words := phone.text("connection"); words == "" {
+		t.Error("a cut connection is not told in words")
+	}
+	other.tapDrops(3)
+	if count := phone.number("claims-count", "count"); count != 1 {
+		t.Errorf("the phone behind the cut knows of %d claims", count)
+	}
+
+	cut.Heal()
+	phone.await("document.querySelector('" + at("connection") + "').dataset.state === 'open'")
+	phone.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '3'", at("claims-count")))
+	if phones, others := phone.number("sum", "cents"), other.number("sum", "cents"); phones != others {
+		t.Errorf("the phone shows %d cents, the other line %d", phones, others)
+	}
+	phone.tapDrops(4) // and plays on
+	other.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '4'", at("claims-count")))
+	audit(t, host, round.ID, nil)
+}
+
+// The watch over all these pages sees what it is there for: a page that asks another host, and what the policy stops.
+func TestTheWatchOverPagesSees(t *testing.T) {
+	in := startInstance(t)
+	s := newSheet(t, testkit.Chromium(t), testkit.LaptopScreen, "a page", in.url, "en")
+	s.open("/")
+	s.do(chromedp.Evaluate[chromedp.Void](`void fetch('http://127.0.0.2:9/').catch(() => {})`))
+	s.do(chromedp.Evaluate[chromedp.Void](`console.error('something is wrong')`))
+	testkit.Eventually(t, soon, func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		said := strings.Join(s.complaints, "\n")
+		for _, words := range []string{"Content Security Policy", "127.0.0.2", "console error"} {
+			if !strings.Contains(said, words) {
+				return fmt.Errorf("nothing says %q: %q", words, said)
+			}
+		}
+		s.complaints = nil
+		return nil
+	})
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"redrain/internal/testkit"
+)
+
+// picturesFolder names the variable with a folder for screenshots of what the tests see; empty: none are made.
+const picturesFolder = "REDRAIN_SCREENSHOTS"
+
+// sheet is one page in a browser, driven by clicking and typing as people do. It is for one goroutine at a time. With the
+// test it complains about requests to anybody but the site, about what the content policy stopped, and about console errors.
+type sheet struct {
+	t    *testing.T
+	who  string
+	site string
+	ctx  context.Context
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// newSheet opens an empty page on a device of its own.
+func newSheet(t *testing.T, browser *testkit.Browser, screen testkit.Screen, who, site, language string) *sheet {
+	t.Helper()
+	return prepare(t, browser.Page(screen), who, site, language)
+}
+
+// newTab opens another page on the same device: they share cookies and storage.
+func (s *sheet) newTab(screen testkit.Screen, who, site, language string) *sheet {
+	s.t.Helper()
+	ctx, end := chromedp.NewContext(s.ctx)
+	s.t.Cleanup(end)
+	tab := prepare(s.t, ctx, who, site, language)
+	tab.do(screen.Emulate())
+	return tab
+}
+
+func prepare(t *testing.T, ctx context.Context, who, site, language string) *sheet {
+	t.Helper()
+	s := &sheet{t: t, who: who, site: site, ctx: ctx}
+	if err := chromedp.Listen(ctx, s.notice); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, complaint := range s.complaints {
+			t.Errorf("%s: %s", who, complaint)
+		}
+	})
+	agent := see[string](s, "navigator.userAgent")
+	for _, enable := range []func() error{
+		func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err },
+		func() error {
+			_, err := chromedp.Call(ctx, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, AcceptLanguage: language})
+			return err
+		},
+	} {
+		if err := enable(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// notice hears what the browser reports of the page.
+func (s *sheet) notice(event any) {
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		s.askedFor(e.Request.URL)
+	case *network.EventWebSocketCreated:
+		s.askedFor(e.URL)
+	case *log.EventEntryAdded:
+		// The network's entries are refusals that the page expects (who am I?) and cuts that tests make.
+		if e.Entry.Source != log.EntrySourceNetwork && (e.Entry.Level == log.EntryLevelError || e.Entry.Source == log.EntrySourceSecurity) {
+			s.complain("the browser says: " + e.Entry.Text)
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			s.complain(fmt.Sprintf("the page wrote a console %s", e.Type))
+		}
+	}
+}
+
+func (s *sheet) askedFor(address string) {
+	asked, err := url.Parse(address)
+	if err != nil {
+		s.complain(err.Error())
+		return
+	}
+	own := strings.TrimPrefix(s.site, "http://")
+	if asked.Host != own && asked.Scheme != "data" && asked.Scheme != "blob" && asked.Scheme != "about" {
+		s.complain("the page asked another host: " + address)
+	}
+}
+
+func (s *sheet) complain(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.complaints = append(s.complaints, text)
+}
+
+// do does something in the page, and fails the test with what the page showed when that takes too long.
+func (s *sheet) do(actions ...chromedp.Action[chromedp.Void]) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.ctx, soon)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		s.fail("%v", err)
+	}
+}
+
+func (s *sheet) fail(format string, values ...any) {
+	s.t.Helper()
+	shown, err := chromedp.Run(s.ctx, chromedp.Evaluate[string]("`${location} ${document.body.dataset.phase}\n${document.body.innerText}`"))
+	s.t.Fatalf("%s: %s; the page shows (%v)\n%s", s.who, fmt.Sprintf(format, values...), err, shown)
+}
+
+// see evaluates an expression in a page.
+func see[T any](s *sheet, expression string) T {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.ctx, soon)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		s.t.Fatalf("%s: %s: %v", s.who, expression, err)
+	}
+	return value
+}
+
+// await waits until an expression is true in the page.
+func (s *sheet) await(expression string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.ctx, soon)
+	defer cancel()
+	for {
+		// A page that is being left cannot be asked; the next one can.
+		if yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && yes {
+			return
+		}
+		if ctx.Err() != nil {
+			s.fail("not within %v: %s", soon, expression)
+		}
+	}
+}
+
+func (s *sheet) awaitPhase(phase string) {
+	s.t.Helper()
+	s.await(fmt.Sprintf("document.body.dataset.phase === %q", phase))
+}
+
+// at is the selector of what a test may touch or read.
+func at(name string) string { return fmt.Sprintf(`[data-test="%s"]`, name) }
+
+func (s *sheet) open(path string) {
+	s.t.Helper()
+	s.do(chromedp.Navigate(s.site + path))
+}
+
+func (s *sheet) click(name string) {
+	s.t.Helper()
+	s.do(chromedp.Click(chromedp.CSS(at(name)), chromedp.NodeVisible))
+}
+
+// choose clicks the label around a choice: the choice itself is drawn by its label.
+func (s *sheet) choose(name string) {
+	s.t.Helper()
+	s.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("label:has(%s)", at(name))), chromedp.NodeVisible))
+}
+
+// fill replaces what is in a field by typing.
+func (s *sheet) fill(name, text string) {
+	s.t.Helper()
+	s.do(chromedp.Click(chromedp.CSS(at(name)), chromedp.NodeVisible))
+	see[bool](s, fmt.Sprintf("document.querySelector('%s').select() === undefined", at(name)))
+	s.do(chromedp.KeyEvent(text))
+	s.await(fmt.Sprintf("document.querySelector('%s').value === %q", at(name), text))
+}
+
+// number is a count or an amount in cents of an element: those stand in attributes, whatever the language; -1: no such
+// element.
+func (s *sheet) number(name, attribute string) int64 {
+	s.t.Helper()
+	text := see[string](s, fmt.Sprintf("document.querySelector('%s')?.dataset.%s ?? '-1'", at(name), attribute))
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		s.fail("%s of %s: %v", attribute, name, err)
+	}
+	return number
+}
+
+// numbers are those of all elements of a name, in the order in which the page shows them.
+func (s *sheet) numbers(name, attribute string) []int64 {
+	s.t.Helper()
+	return see[[]int64](s, fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => Number(one.dataset.%s))", at(name), attribute))
+}
+
+func (s *sheet) text(name string) string {
+	s.t.Helper()
+	return see[string](s, fmt.Sprintf("document.querySelector('%s')?.innerText ?? ''", at(name)))
+}
+
+// beforeEachDocument runs a script before the scripts of every page that is opened from now on.
+func (s *sheet) beforeEachDocument(script string) {
+	s.t.Helper()
+	if _, err := chromedp.Call(s.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// calm gives a page the setting of people who want less motion.
+func (s *sheet) calm() {
+	s.t.Helper()
+	if _, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
+	}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// picture keeps a screenshot where the variable says so.
+func (s *sheet) picture(name string) {
+	s.t.Helper()
+	folder := os.Getenv(picturesFolder)
+	if folder == "" {
+		return
+	}
+	pixels, err := chromedp.Run(s.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), pixels, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// drop is one entry of window.redrain.drops().
+type drop struct {
+	Drop int64   `json:"drop"`
+	Kind string  `json:"kind"`
+	AtMS int64   `json:"at_ms"`
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+}
+
+// dropsInReach are the drops of a kind that a finger can reach on this page right now.
+func (s *sheet) dropsInReach(kind string) []drop {
+	s.t.Helper()
+	return see[[]drop](s, fmt.Sprintf(
+		"(window.redrain?.drops() ?? []).filter(({ kind, y }) => kind === %q && y > 140 && y < innerHeight - 80)", kind))
+}
+
+// tapDrops taps what falls with a finger, one drop after the other, until the player has so many claims.
+func (s *sheet) tapDrops(claims int64) {
+	s.t.Helper()
+	deadline := time.Now().Add(soon)
+	for {
+		have := s.number("claims-count", "count")
+		if have >= claims {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.fail("%d claims within %v, want %d", have, soon, claims)
+		}
+		if falling := s.dropsInReach("packet"); len(falling) > 0 {
+			s.do(chromedp.TapXY(falling[0].X, falling[0].Y))
+			s.awaitOrMiss(fmt.Sprintf("document.querySelector('%s')?.dataset.count > %d", at("claims-count"), have))
+		}
+	}
+}
+
+// awaitOrMiss waits for what a tap should lead to; a finger may also have missed.
+func (s *sheet) awaitOrMiss(expression string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Second); !see[bool](s, "Boolean("+expression+")") && time.Now().Before(deadline); {
+	}
+}
