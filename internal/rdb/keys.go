@@ -17,6 +17,9 @@ func stagedKey(round, opener string) string { return roundKey(round, "staged:"+o
 func leaseKey(room string) string   { return "redrain:{room:" + room + "}:lease" }
 func reportsKey(room string) string { return "redrain:{room:" + room + "}:reports" }
 
+// readyKey is what an instance writes to see whether it can.
+func readyKey(instance string) string { return "redrain:ready:" + instance }
+
 // roomChannel carries what every instance that serves the room must hear.
 func roomChannel(room string) string { return channelPrefix + room }
 
