@@ -15,4 +15,12 @@ var (
 	Snapshot string
 	//go:embed report.lua
 	Report string
+	//go:embed freeze.lua
+	Freeze string
+	//go:embed watermark.lua
+	Watermark string
+	//go:embed retire.lua
+	Retire string
+	//go:embed dismiss.lua
+	Dismiss string
 )

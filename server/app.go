@@ -24,6 +24,7 @@ import (
 	"redrain/internal/live"
 	"redrain/internal/rdb"
 	"redrain/internal/rounds"
+	"redrain/internal/settle"
 	"redrain/web"
 )
 
@@ -37,6 +38,7 @@ type app struct {
 	redis     *rdb.Client
 	rounds    *rounds.Service
 	committer *grab.Committer
+	settler   *settle.Settler // nil if others settle
 	rooms     *live.Rooms
 	ear       *rdb.Subscription
 	gate      *gate.Gate
@@ -45,9 +47,10 @@ type app struct {
 	debug     *http.Server // nil unless wanted
 	address   net.Addr
 
-	background sync.WaitGroup
-	endKeeping context.CancelFunc
-	failed     chan error // the web server ended by itself
+	background  sync.WaitGroup
+	endKeeping  context.CancelFunc
+	endSettling context.CancelFunc
+	failed      chan error // the web server ended by itself
 }
 
 // start brings an instance up from the ground: books, Redis, what moves rounds, what is live, and the doors last, so that
@@ -95,8 +98,10 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 // openRooms puts together what plays: rounds, group commit and the rooms that hear from Redis.
 func (a *app) openRooms(context.Context) error {
 	a.rounds = rounds.New(a.books, a.redis, rounds.Options{Embedded: a.embedded != nil, Log: a.log})
+	a.openSettler()
 	a.committer = grab.New(a.redis, grab.Options{Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
 		a.rooms.Grabbed(room, round, grabbed)
+		a.sawGranted(round, grabbed)
 	}})
 	a.ear = a.redis.Subscribe(context.Background(), a.log, func(heard game.Heard) { a.rooms.Hear(heard) })
 	a.rooms = live.New(live.Options{
@@ -149,7 +154,7 @@ func (a *app) openDoors(ctx context.Context) error {
 	web, err := api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: a.redis, Tallies: a.rooms, Sessions: a.sessions,
 		Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
-		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.Ping}, {Name: "database", Ask: a.books.Ping}},
+		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}},
 		Metrics: a.metrics(), Logger: a.log, Now: time.Now,
 	})
 	if err != nil {
@@ -194,6 +199,9 @@ func (a *app) metrics() *prometheus.Registry {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "redrain_connections", Help: "Open WebSocket connections of this instance.",
 		}, func() float64 { return float64(a.gate.Connections()) }))
+	if a.settler != nil {
+		registry.MustRegister(settleMetrics(a.settler)...)
+	}
 	return registry
 }
 
@@ -210,7 +218,8 @@ func (a *app) port() int {
 //  2. taps that wait get their answers, new ones hear busy;
 //  3. connections are told to come back later, which the answers reach before;
 //  4. rooms give their leases back, and rounds are left to the other instances' keepers, or to the next start;
-//  5. Redis and the books close last.
+//  5. what the embedded Redis holds is closed and settled, for it ends with this process; settling ends;
+//  6. Redis and the books close last.
 func (a *app) stop(ctx context.Context) error {
 	var errs []error
 	if a.http != nil {
@@ -229,6 +238,10 @@ func (a *app) stop(ctx context.Context) error {
 		a.rooms.Close()
 		errs = append(errs, a.ear.Close())
 		a.endKeeping()
+	}
+	if a.settler != nil {
+		errs = append(errs, a.settleEmbedded(ctx))
+		a.endSettling()
 	}
 	a.background.Wait()
 	if a.redis != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"redrain/internal/ledger"
 )
@@ -16,9 +17,15 @@ type databaseConfig struct {
 	DatabaseURL string `env:"DATABASE_URL" default:"sqlite:redrain.db" placeholder:"URL" help:"Database: sqlite:PATH. By default a file in the working directory."`
 }
 
+// settleConfig is what settlers ask for.
+type settleConfig struct {
+	KeysRetention time.Duration `env:"KEYS_RETENTION" default:"24h" placeholder:"TIME" help:"How long Redis keeps a settled round."`
+}
+
 // serveCommand is the configuration of the server; each flag has its environment variable.
 type serveCommand struct {
 	databaseConfig
+	settleConfig
 
 	Host           string   `env:"HOST" default:"" placeholder:"ADDRESS" help:"Address to listen on; all by default."`
 	Port           int      `env:"PORT" default:"8080" help:"Port to listen on; 0 takes a free one."`
@@ -29,13 +36,16 @@ type serveCommand struct {
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL" help:"Further web origins whose pages may connect."`
 	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
 	TapsPerSecond  int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
+	NoSettle       bool     `env:"NO_SETTLE" help:"Leave settling to instances without this, or to server settle; needs REDIS_URL."`
 	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
 }
 
-func (c *serveCommand) logger(to *console) *slog.Logger {
+func (c *serveCommand) logger(to *console) *slog.Logger { return newLogger(c.LogLevel, to) }
+
+func newLogger(name string, to *console) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // the flag takes only names of levels
+	_ = level.UnmarshalText([]byte(name)) // the flag takes only names of levels
 	return slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: level}))
 }
 
@@ -46,6 +56,8 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("PORT must be between 0 and 65535, not %d", c.Port)
 	case c.TapsPerSecond < 1 || c.TapsPerSecond > 100_000:
 		return fmt.Errorf("TAPS_PER_SECOND must be between 1 and 100000, not %d", c.TapsPerSecond)
+	case c.NoSettle && c.RedisURL == "":
+		return errors.New("NO_SETTLE needs REDIS_URL: nobody else could settle what the embedded Redis holds")
 	case c.SessionSecret != "" && len(c.SessionSecret) < 32:
 		return errors.New("SESSION_SECRET must have at least 32 bytes")
 	}
@@ -55,7 +67,14 @@ func (c *serveCommand) check() error {
 		}
 	}
 	_, err := c.proxies()
-	return err
+	return errors.Join(err, c.settleConfig.check())
+}
+
+func (c *settleConfig) check() error {
+	if c.KeysRetention < time.Minute || c.KeysRetention > 30*24*time.Hour {
+		return fmt.Errorf("KEYS_RETENTION must be between 1m and 720h, not %v", c.KeysRetention)
+	}
+	return nil
 }
 
 func (c *serveCommand) proxies() ([]netip.Prefix, error) {

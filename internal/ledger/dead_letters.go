@@ -45,12 +45,39 @@ func (l *Ledger) DeadLetters(ctx context.Context, round string) ([]game.DeadLett
 	return letters, nil
 }
 
-// NoteDriven notes that a dead letter could be booked after all.
-func (l *Ledger) NoteDriven(ctx context.Context, round, entry string) error {
-	_, err := l.write.NewUpdate().Model((*deadLetterRow)(nil)).Set("driven_at = ?", l.now().UnixMilli()).
-		Where("round = ?", round).Where("entry = ?", entry).Exec(ctx)
+// DriveLetter books an entry that was a dead letter and can be read by now. What the host released the round without is no
+// difference any more.
+func (l *Ledger) DriveLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error) {
+	var b *booking
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if b, err = l.newBooking(ctx, tx, round); err != nil {
+			return err
+		}
+		letter := new(deadLetterRow)
+		err = tx.NewSelect().Model(letter).Where("round = ?", round).Where("entry = ?", entry.ID).Scan(ctx)
+		if err != nil || letter.DrivenAt > 0 {
+			return orNotFound(err)
+		}
+		if err := b.book(ctx, []game.Entry{entry}); err != nil {
+			return err
+		}
+		b.found(letter.NotedAt, b.booked.Claims, int64(b.booked.Cents))
+		letter.DrivenAt = b.now
+		if _, err := tx.NewUpdate().Model(letter).Column("driven_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return b.finish(ctx)
+	})
 	if err != nil {
-		return fmt.Errorf("note a driven dead letter of round %s: %w", round, err)
+		return game.Booked{}, fmt.Errorf("drive a dead letter of round %s: %w", round, l.orRefused(err))
 	}
-	return nil
+	return b.booked, nil
+}
+
+// found takes claims out of the difference that the host released the round with, if they were missing then.
+func (b *booking) found(notedAt int64, claims int, cents int64) {
+	if notedAt <= b.books.ReleasedAt {
+		b.books.AcceptedClaims += claims
+		b.books.AcceptedCents += cents
+	}
 }

@@ -35,7 +35,7 @@ type database struct {
 	transactions *sql.TxOptions
 	// refuses reports that the database will never take a statement, because of what it says.
 	refuses func(error) bool
-	lock        func(context.Context) (unlock func() error, err error) // held by the one instance that migrates
+	lock    func(context.Context) (unlock func() error, err error) // held by the one instance that migrates
 }
 
 // Option changes how a ledger is opened.

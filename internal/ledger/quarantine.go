@@ -147,6 +147,8 @@ func (b *booking) drive(ctx context.Context, row *quarantineRow) (bool, error) {
 	if extra {
 		b.books.AcceptedClaims++
 		b.books.AcceptedCents += c.Cents
+	} else {
+		b.found(row.NotedAt, 1, c.Cents)
 	}
 	if err := b.credit(ctx, written); err != nil {
 		return false, err

@@ -58,24 +58,33 @@ func (b *booking) refundStep(refund *refundRow, found bool) game.RefundStep {
 	return game.RefundApplied
 }
 
-// Interrupt writes the refund of a round whose keys are lost: the claims that the ledger holds stay, the rest goes back.
-// One that has a refund keeps it. game.ErrWrongPhase: the round is not closed as interrupted.
+// Interrupt settles with what the ledger holds, for a closed round whose keys are lost: its claims stay, the rest goes back.
+// A refund that waits for claims that cannot come any more waits no longer. It may be repeated. game.ErrWrongPhase: the round
+// is not closed.
 func (l *Ledger) Interrupt(ctx context.Context, id string) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		b, err := l.newBooking(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if b.round.Phase != game.Closed || b.round.Reason != game.Interrupted {
+		if b.round.Phase != game.Closed {
 			return game.ErrWrongPhase
 		}
-		// The claims are counted without what was accepted: applying adds that.
-		row := &refundRow{
-			Round: id, Reason: string(game.Interrupted), ClosedAt: b.now, Claims: b.books.Claims - b.books.AcceptedClaims,
-			ClaimedCents: b.books.ClaimedCents - b.books.AcceptedCents,
+		refund, found, err := readRefund(ctx, tx, id)
+		if err != nil || (found && refund.AppliedAt > 0) {
+			return err
 		}
-		row.RefundCents = int64(b.round.Settings.Total) - row.ClaimedCents
-		_, err = tx.NewInsert().Model(row).Ignore().Exec(ctx)
+		if found {
+			b.books.AcceptedClaims = b.books.Claims - refund.Claims
+			b.books.AcceptedCents = b.books.ClaimedCents - refund.ClaimedCents
+			return b.finish(ctx)
+		}
+		// Counted without what was accepted: applying adds that.
+		claims, cents := b.books.Claims-b.books.AcceptedClaims, b.books.ClaimedCents-b.books.AcceptedCents
+		_, err = tx.NewInsert().Model(&refundRow{
+			Round: id, Reason: string(b.round.Reason), ClosedAt: b.now, Claims: claims, ClaimedCents: cents,
+			RefundCents: int64(b.round.Settings.Total) - cents,
+		}).Exec(ctx)
 		return err
 	})
 	if err != nil {

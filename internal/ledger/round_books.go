@@ -22,6 +22,7 @@ type booksRow struct {
 	Excused        int    `bun:"excused"`
 	AcceptedClaims int    `bun:"accepted_claims"`
 	AcceptedCents  int64  `bun:"accepted_cents"`
+	ReleasedAt     int64  `bun:"released_at"`
 	Retired        bool   `bun:"retired"`
 }
 

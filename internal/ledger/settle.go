@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -60,17 +61,44 @@ func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Waterma
 		if err != nil {
 			return err
 		}
-		b.books.Excused = b.books.Highest
-		if mark != nil {
-			b.books.AcceptedClaims = b.books.Claims - mark.Claimed.Packets
-			b.books.AcceptedCents = b.books.ClaimedCents - int64(mark.Claimed.Cents)
-		}
-		_, err = tx.NewUpdate().Model(b.books).Column("excused", "accepted_claims", "accepted_cents").WherePK().Exec(ctx)
-		if err != nil {
+		if err := b.accept(ctx, mark); err != nil {
 			return err
 		}
 		return setFrozen(ctx, tx, id, false)
 	})
+}
+
+// accept makes the difference between the books and Redis the known one.
+func (b *booking) accept(ctx context.Context, mark *game.Watermark) error {
+	b.books.Excused, b.books.ReleasedAt = b.books.Highest, b.now
+	if mark != nil {
+		b.books.AcceptedClaims = b.books.Claims - mark.Claimed.Packets
+		b.books.AcceptedCents = b.books.ClaimedCents - int64(mark.Claimed.Cents)
+	}
+	_, err := b.tx.NewUpdate().Model(b.books).Column("excused", "released_at", "accepted_claims", "accepted_cents").
+		WherePK().Exec(ctx)
+	if err != nil || mark == nil || mark.Phase != game.Closed {
+		return err
+	}
+	return b.acceptRefund(ctx, mark)
+}
+
+// acceptRefund makes a refund that was not paid yet the one that Redis wrote last.
+func (b *booking) acceptRefund(ctx context.Context, mark *game.Watermark) error {
+	refund, found, err := readRefund(ctx, b.tx, b.round.ID)
+	if err != nil || (found && refund.AppliedAt > 0) {
+		return err
+	}
+	if !found {
+		refund = &refundRow{Round: b.round.ID, Reason: string(cmp.Or(b.round.Reason, game.Stopped)), ClosedAt: int64(mark.Now)}
+	}
+	refund.Claims, refund.ClaimedCents, refund.RefundCents = mark.Claimed.Packets, int64(mark.Claimed.Cents), int64(mark.Refunded)
+	if found {
+		_, err = b.tx.NewUpdate().Model(refund).WherePK().Exec(ctx)
+	} else {
+		_, err = b.tx.NewInsert().Model(refund).Exec(ctx)
+	}
+	return err
 }
 
 func setFrozen(ctx context.Context, tx bun.Tx, id string, frozen bool) error {

@@ -46,7 +46,7 @@ func openSQLite(ctx context.Context, path string) (database, error) {
 		newDialect: func() schema.Dialect { return sqlitedialect.New() },
 		migrations: migrations, goose: goose.DialectSQLite3,
 		refuses: sqliteRefuses,
-		lock: func(ctx context.Context) (func() error, error) { return lockBeside(ctx, path) },
+		lock:    func(ctx context.Context) (func() error, error) { return lockBeside(ctx, path) },
 	}, nil
 }
 

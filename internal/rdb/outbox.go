@@ -97,8 +97,20 @@ func rawOf(values map[string]any) string {
 	return string(raw)
 }
 
+// Raw reads an entry of a round's outbox as it is, as JSON. game.ErrNotFound: there is none with this id.
+func (c *Client) Raw(ctx context.Context, round, id string) (string, error) {
+	messages, err := c.redis.XRange(ctx, outboxKey(round), id, id).Result()
+	if err != nil {
+		return "", fmt.Errorf("read an entry of the outbox: %w", err)
+	}
+	if len(messages) == 0 {
+		return "", fmt.Errorf("read an entry of the outbox: %w", game.ErrNotFound)
+	}
+	return rawOf(messages[0].Values), nil
+}
+
 // ParseRaw reads an entry of a round again that once did not parse, from its text in JSON.
-func ParseRaw(round, id, raw string) game.Entry {
+func (*Client) ParseRaw(round, id, raw string) game.Entry {
 	var values map[string]any
 	if err := json.Unmarshal([]byte(raw), &values); err != nil {
 		return game.Entry{ID: id, Raw: raw, Fault: "not JSON: " + err.Error()}

@@ -110,3 +110,18 @@ func (s *Service) tellLost(ctx context.Context, round game.Round, cause error) (
 	}
 	return round, err
 }
+
+// Interrupt closes every open round in Redis and in SQL: what was granted is settled, the rest goes back. It is for a Redis
+// that is about to end with its process.
+func (s *Service) Interrupt(ctx context.Context) error {
+	open, err := s.books.OpenRounds(ctx)
+	if err != nil {
+		return fmt.Errorf("interrupt: %w", err)
+	}
+	for _, round := range open {
+		if _, err := s.end(ctx, round.ID, game.Interrupted); err != nil {
+			return fmt.Errorf("interrupt: %w", err)
+		}
+	}
+	return nil
+}

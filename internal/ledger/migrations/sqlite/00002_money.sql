@@ -51,6 +51,7 @@ CREATE TABLE round_books (
     excused         BIGINT NOT NULL, -- a highest number that Redis forgot, and the host released the round with
     accepted_claims BIGINT NOT NULL, -- how much more than Redis the host released the round with
     accepted_cents  BIGINT NOT NULL,
+    released_at     BIGINT NOT NULL, -- 0: it was never frozen, or is for the first time
     retired         BOOLEAN NOT NULL -- Redis' keys have their last time to live
 ) WITHOUT ROWID;
 

@@ -1,0 +1,117 @@
+package settle
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"redrain/internal/game"
+)
+
+// audit is how far a round was compared with its books: verified are the first claims, counted and summed in the ledger,
+// and mark is a watermark that the ledger had not passed when it was taken.
+type audit struct {
+	verified game.Left
+	mark     *game.Watermark
+	highest  int // claims that Redis had granted at some time
+	warned   time.Time
+}
+
+// compare holds the ledger, read first, against Redis, read after it. It returns in what they differ; nothing while they
+// agree, or cannot be compared yet.
+func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
+	if why := c.backwards(account, mark); why != "" {
+		return why, nil
+	}
+	at := c.audit.mark
+	if mark.Quiet() {
+		at = &mark
+	}
+	if at == nil {
+		c.audit.mark = &mark
+		return "", nil
+	}
+	if !mark.Passed(*at) {
+		return "", nil
+	}
+	c.audit.mark = nil
+	booked, err := c.bookedUpTo(ctx, at.Claimed.Packets)
+	if err != nil {
+		return "", err
+	}
+	granted := game.Left{Packets: at.Claimed.Packets + account.Accepted.Packets, Cents: at.Claimed.Cents + account.Accepted.Cents}
+	if booked != granted {
+		return fmt.Sprintf("the ledger holds %d claims of %d cents, granted are %d of %d", booked.Packets, booked.Cents,
+			granted.Packets, granted.Cents), nil
+	}
+	return "", nil
+}
+
+// bookedUpTo sums the claims that the ledger holds up to a number, and those above the round's packets that were booked for
+// a host who accepted them. What was summed before is not read again.
+func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Left, error) {
+	from := c.audit.verified
+	if from.Packets > number {
+		from = game.Left{}
+	}
+	more, err := c.books.SumClaims(ctx, c.round.ID, from.Packets, number)
+	if err != nil {
+		return game.Left{}, err
+	}
+	booked := game.Left{Packets: from.Packets + more.Packets, Cents: from.Cents + more.Cents}
+	if booked.Packets == number { // no gap: the next sum can go on from here
+		c.audit.verified = booked
+	}
+	extra, err := c.books.SumClaims(ctx, c.round.ID, c.round.Settings.Packets, math.MaxInt32)
+	return game.Left{Packets: booked.Packets + extra.Packets, Cents: booked.Cents + extra.Cents}, err
+}
+
+// backwards tells whether Redis has granted fewer claims than it once had: it lost some, and would grant their numbers anew.
+func (c *clerk) backwards(account game.Account, mark game.Watermark) string {
+	was := max(account.Highest, c.audit.highest, c.heard())
+	c.audit.highest = mark.Claimed.Packets
+	if mark.Claimed.Packets >= was || was <= account.Excused {
+		return ""
+	}
+	return fmt.Sprintf("claim %d had been granted, and redis knows of %d only", was, mark.Claimed.Packets)
+}
+
+// Saw tells the settler of a claim number that Redis granted, from whoever heard of it: should Redis forget the claim before
+// a settler took it, that is noticed.
+func (s *Settler) Saw(round string, number int) {
+	known, _ := s.seen.LoadOrStore(round, new(atomic.Int64))
+	highest, ok := known.(*atomic.Int64)
+	if !ok {
+		return
+	}
+	for was := highest.Load(); int64(number) > was && !highest.CompareAndSwap(was, int64(number)); was = highest.Load() {
+	}
+}
+
+// forget lets a frozen round begin anew: what it had granted once is known to whoever releases it.
+func (c *clerk) forget() {
+	c.audit = audit{warned: c.audit.warned}
+	c.seen.Delete(c.round.ID)
+}
+
+func (c *clerk) heard() int {
+	known, _ := c.seen.Load(c.round.ID)
+	highest, ok := known.(*atomic.Int64)
+	if !ok {
+		return 0
+	}
+	return int(highest.Load())
+}
+
+// watchExpiry raises an alarm when the keys of an unsettled round near their end.
+func (c *clerk) watchExpiry(mark game.Watermark) {
+	left := time.Duration(mark.ExpiresAt-mark.Now) * time.Millisecond
+	if left > c.options.AlarmBefore || time.Since(c.audit.warned) < time.Hour {
+		return
+	}
+	c.audit.warned = time.Now()
+	c.counts.expiring.Add(1)
+	c.log.Error("an unsettled round's keys expire soon", "round", c.round.ID, "room", c.round.Room, "left", left)
+}

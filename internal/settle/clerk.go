@@ -1,0 +1,237 @@
+package settle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"redrain/internal/game"
+)
+
+const (
+	takeCount = 256 // entries at once, of at most 256 claims each: bounds what is held in memory
+	bookCount = 5000
+	// openPause is how long an empty outbox is left alone, quietPause that of a frozen round.
+	openPause  = 50 * time.Millisecond
+	quietPause = time.Second
+	// stepFor bounds one call to Redis or the database.
+	stepFor = 15 * time.Second
+	// auditEvery is how often a round is compared with its books while nothing else calls for it.
+	auditEvery = time.Second
+	// inheritEvery is how often is looked for what dead settlers left.
+	inheritEvery = 5 * time.Second
+)
+
+// clerk settles one round. It is used by one goroutine.
+type clerk struct {
+	*Settler
+	round game.Round
+	// unsure: something failed, so entries may be given to this process and not acknowledged. They come first again.
+	unsure    bool
+	closing   bool // a refund came: there may be more to do than to wait
+	inherited time.Time
+	audited   time.Time
+	audit     audit
+}
+
+// attend settles a round until nothing is left to do for it, or ctx is done.
+func (s *Settler) attend(ctx context.Context, round game.Round) {
+	c := &clerk{Settler: s, round: round, unsure: true}
+	var failures backoff
+	for {
+		wait, done, err := c.look(ctx)
+		switch {
+		case ctx.Err() != nil || (err == nil && done):
+			return
+		case err != nil:
+			c.unsure = true
+			wait = failures.next()
+			s.log.Warn("cannot settle a round", "round", round.ID, "room", round.Room, "error", err, "again_in", wait)
+		default:
+			failures = 0
+		}
+		if !pause(ctx, wait, nil) {
+			return
+		}
+	}
+}
+
+// look does what is there to do; wait is how long nothing else is, as far as it can tell.
+func (c *clerk) look(ctx context.Context) (wait time.Duration, done bool, err error) {
+	defer func() {
+		if broken := recover(); broken != nil { // a round that cannot be worked out must not stop the others
+			err = fmt.Errorf("panic: %v\n%s", broken, debug.Stack())
+		}
+	}()
+	err = c.empty(ctx)
+	if errors.Is(err, game.ErrGone) {
+		return c.withoutKeys(ctx)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if c.closing || c.round.Phase.Over() || time.Since(c.audited) >= auditEvery {
+		c.audited, c.closing = time.Now(), false
+		if done, err = c.advance(ctx); err != nil || done {
+			return 0, done, err
+		}
+	}
+	if c.round.Frozen {
+		return quietPause, false, nil
+	}
+	return openPause, false, nil
+}
+
+// empty books what is in the outbox until nothing more is, or it is time to look at something else.
+func (c *clerk) empty(ctx context.Context) error {
+	if c.unsure {
+		if err := c.again(ctx); err != nil {
+			return err
+		}
+		c.unsure = false
+	}
+	if time.Since(c.inherited) >= inheritEvery {
+		c.inherited = time.Now()
+		if err := c.inherit(ctx); err != nil {
+			return err
+		}
+	}
+	for since := time.Now(); time.Since(since) < auditEvery; {
+		entries, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) {
+			return c.outbox.Take(ctx, c.round.ID, takeCount)
+		})
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		if err := c.settle(ctx, entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again books what this process was given before.
+func (c *clerk) again(ctx context.Context) error {
+	for after := "0"; ; {
+		entries, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) {
+			return c.outbox.Retake(ctx, c.round.ID, after, takeCount)
+		})
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		after = entries[len(entries)-1].ID
+		if err := c.settle(ctx, entries); err != nil {
+			return err
+		}
+	}
+}
+
+// inherit books what settlers that are dead, or stuck, were given, and forgets those that left nothing.
+func (c *clerk) inherit(ctx context.Context) error {
+	for from := ""; from != "0-0"; {
+		entries, err := timed(ctx, func(ctx context.Context) (entries []game.Entry, err error) {
+			entries, from, err = c.outbox.TakeOver(ctx, c.round.ID, cmp.Or(from, "0"), c.options.TakeOverAfter, takeCount)
+			return entries, err
+		})
+		if err != nil {
+			return err
+		}
+		if err := c.settle(ctx, entries); err != nil {
+			return err
+		}
+	}
+	_, err := timed(ctx, func(ctx context.Context) (int, error) {
+		return c.outbox.Dismiss(ctx, c.round.ID, c.options.DismissAfter)
+	})
+	return err
+}
+
+// settle books entries in transactions of a bounded size, and acknowledges those of each once it has committed.
+func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
+	for len(entries) > 0 {
+		count := fitting(entries)
+		if err := c.book(ctx, entries[:count]); err != nil {
+			return err
+		}
+		ids := make([]string, count)
+		for i := range ids {
+			ids[i] = entries[i].ID
+		}
+		_, err := timed(ctx, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, c.outbox.Acknowledge(ctx, c.round.ID, ids...)
+		})
+		if err != nil {
+			return err
+		}
+		entries = entries[count:]
+	}
+	return nil
+}
+
+// fitting is how many of the entries go into one transaction.
+func fitting(entries []game.Entry) int {
+	claims := 0
+	for i := range entries {
+		if claims += len(entries[i].Claims); claims >= bookCount {
+			return i + 1
+		}
+	}
+	return len(entries)
+}
+
+// book books entries. If the database will never take them, it books each alone, and one that it still refuses becomes a
+// dead letter.
+func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
+	booked, err := timed(ctx, func(ctx context.Context) (game.Booked, error) {
+		return c.books.Book(ctx, c.round.ID, entries)
+	})
+	switch {
+	case err == nil:
+		return c.took(ctx, booked, entries)
+	case !errors.Is(err, game.ErrRefused) || entries[0].Fault != "":
+		return err
+	case len(entries) > 1:
+		for i := range entries {
+			if err := c.book(ctx, entries[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	poison := game.Entry{ID: entries[0].ID, At: entries[0].At, Fault: "the database refuses it: " + err.Error()}
+	if poison.Raw, err = c.outbox.Raw(ctx, c.round.ID, poison.ID); err != nil {
+		return fmt.Errorf("keep an entry that the database refuses: %w", err)
+	}
+	return c.book(ctx, []game.Entry{poison})
+}
+
+// took counts what was booked, and tells the world of an alarm. The ledger has frozen the round then.
+func (c *clerk) took(ctx context.Context, booked game.Booked, entries []game.Entry) error {
+	c.counts.claims.Add(int64(booked.Claims))
+	c.counts.cents.Add(int64(booked.Cents))
+	c.counts.redelivered.Add(int64(booked.Redelivered))
+	c.counts.quarantined.Add(int64(booked.Quarantined))
+	c.counts.deadLetters.Add(int64(booked.DeadLetters))
+	if booked.Quarantined > 0 || booked.DeadLetters > 0 {
+		c.log.Error("some of what was granted could not be booked", "round", c.round.ID, "room", c.round.Room,
+			"quarantined_claims", booked.Quarantined, "dead_letters", booked.DeadLetters, "last_entry", entries[len(entries)-1].ID)
+	}
+	for i := range entries {
+		c.closing = c.closing || entries[i].Refund != nil
+	}
+	c.counts.lag.Store(max(0, int64(c.outbox.Now()-entries[len(entries)-1].At)))
+	if booked.Alarm == "" {
+		return nil
+	}
+	return c.freeze(ctx, c.round, booked.Alarm)
+}
+
+// timed gives one call its deadline.
+func timed[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepFor)
+	defer cancel()
+	return call(ctx)
+}

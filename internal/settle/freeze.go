@@ -1,0 +1,136 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// Freeze stops a round: nothing is granted, refunded or paid out any more; what was granted still settles. A frozen round is
+// returned as it is. game.ErrWrongPhase: it is a draft, or settled. game.ErrNotFound.
+func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
+	round, err := s.books.NoteFrozen(ctx, id)
+	if err == nil {
+		err = s.tellFrozen(ctx, round, true)
+	}
+	if err != nil {
+		return game.Round{}, fmt.Errorf("freeze: %w", err)
+	}
+	s.log.Warn("round is frozen by the host", "round", round.ID, "room", round.Room)
+	return round, nil
+}
+
+// freeze is an alarm: it stops the round, and tells operators and hosts. SQL says first that it is frozen: a settler that
+// dies in between leaves the rest to the others.
+func (s *Settler) freeze(ctx context.Context, round game.Round, why string) error {
+	s.counts.alarms.Add(1)
+	s.log.Error("round is frozen: its books do not agree", "round", round.ID, "room", round.Room, "why", why)
+	frozen, err := s.books.NoteFrozen(ctx, round.ID)
+	if err != nil {
+		return err
+	}
+	notice := wire.Encode(wire.Notice{Code: "round_frozen", Text: why})
+	return errors.Join(s.tellFrozen(ctx, frozen, true), s.outbox.PublishNotice(ctx, round.Room, notice))
+}
+
+// tellFrozen brings Redis to what SQL says. A round without keys grants nothing anyway.
+func (s *Settler) tellFrozen(ctx context.Context, round game.Round, frozen bool) error {
+	err := s.outbox.SetFrozen(ctx, round, frozen)
+	if errors.Is(err, game.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// releaseWithin bounds the wait for what is in flight: a frozen round grants nothing, so that is soon in the ledger.
+const releaseWithin = 5 * time.Second
+
+// Release lets a frozen round go on, and accepts its books as they are: should they differ from Redis, that much is known
+// from then on, and only another difference freezes it again. Without keys, what the ledger holds is settled. A round that is
+// not frozen is returned as it is. game.ErrNotYet: claims are on their way to the ledger. game.ErrWrongPhase: it is a draft,
+// or settled. game.ErrNotFound.
+func (s *Settler) Release(ctx context.Context, id string) (game.Round, error) {
+	round, err := s.release(ctx, id)
+	if err != nil {
+		return game.Round{}, fmt.Errorf("release: %w", err)
+	}
+	return round, nil
+}
+
+func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
+	account, err := s.books.Account(ctx, id)
+	if err != nil || (!account.Frozen && account.Phase != game.Settled) {
+		return account.Round, err
+	}
+	mark, err := s.quiet(ctx, account.Round)
+	if err != nil {
+		return game.Round{}, err
+	}
+	round, err := s.books.NoteReleased(ctx, id, mark)
+	if err != nil {
+		return game.Round{}, err
+	}
+	if mark == nil && round.Phase == game.Closed {
+		err = s.books.Interrupt(ctx, id)
+	}
+	s.seen.Delete(id)
+	s.log.Warn("round is released by the host", "round", round.ID, "room", round.Room)
+	return round, errors.Join(err, s.tellFrozen(ctx, round, false))
+}
+
+// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys.
+func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark, error) {
+	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
+	defer cancel()
+	for {
+		mark, err := s.outbox.Watermark(ctx, round.ID)
+		switch {
+		case errors.Is(err, game.ErrGone):
+			return nil, nil //nolint:nilnil // no keys is an answer
+		case err != nil:
+			return nil, err
+		case mark.Frozen && mark.Quiet():
+			return &mark, nil
+		}
+		if !mark.Frozen {
+			if err := s.outbox.SetFrozen(ctx, round, true); err != nil {
+				return nil, err
+			}
+		}
+		if !pause(ctx, openPause, nil) {
+			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrNotYet)
+		}
+	}
+}
+
+// DriveAgain tries everything of a round again that could not be booked: dead letters, then claims that were put aside. It
+// returns how many of both were booked.
+func (s *Settler) DriveAgain(ctx context.Context, id string) (letters, claims int, err error) {
+	dead, err := s.books.DeadLetters(ctx, id)
+	if err != nil {
+		return 0, 0, fmt.Errorf("drive again: %w", err)
+	}
+	for _, letter := range dead {
+		entry := s.outbox.ParseRaw(id, letter.Entry, letter.Raw)
+		if letter.Driven || entry.Fault != "" {
+			continue
+		}
+		_, err := s.books.DriveLetter(ctx, id, entry)
+		if errors.Is(err, game.ErrRefused) {
+			continue
+		}
+		if err != nil {
+			return letters, 0, fmt.Errorf("drive again: %w", err)
+		}
+		letters++
+	}
+	claims, err = s.books.DriveQuarantine(ctx, id)
+	if err != nil {
+		return letters, claims, fmt.Errorf("drive again: %w", err)
+	}
+	return letters, claims, nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+	"redrain/internal/rdb"
+	"redrain/internal/rounds"
+	"redrain/internal/settle"
+)
+
+// openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
+func (a *app) openSettler() {
+	if a.config.NoSettle {
+		return
+	}
+	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
+	settling, end := context.WithCancel(context.Background())
+	a.endSettling = end
+	a.background.Go(func() { a.settler.Run(settling) })
+}
+
+func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embedded bool, log *slog.Logger) *settle.Settler {
+	return settle.New(books, redis, settle.Options{Retention: c.KeysRetention, Embedded: embedded, Log: log})
+}
+
+// sawGranted tells the settler which claim numbers were granted, so that it notices when Redis forgets them.
+func (a *app) sawGranted(round string, grabbed game.Grabbed) {
+	if a.settler == nil {
+		return
+	}
+	highest := 0
+	for _, answer := range grabbed.Answers {
+		highest = max(highest, answer.Number)
+	}
+	if highest > 0 {
+		a.settler.Saw(round, highest)
+	}
+}
+
+// settleEmbedded closes the rounds that the embedded Redis holds and settles them, so that nothing is lost with it.
+func (a *app) settleEmbedded(ctx context.Context) error {
+	if a.embedded == nil {
+		return nil
+	}
+	if err := a.rounds.Interrupt(ctx); err != nil {
+		return err
+	}
+	if err := a.settler.Finish(ctx); err != nil {
+		return fmt.Errorf("settle before the embedded Redis ends: %w", err)
+	}
+	return nil
+}
+
+// settleCommand settles without serving anybody.
+type settleCommand struct {
+	databaseConfig
+	settleConfig
+
+	RedisURL string `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. Needed."`
+	LogLevel string `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
+}
+
+// Run settles until ctx ends. It also keeps rounds, so that they end on time when no instance is left that serves.
+func (c *settleCommand) Run(ctx context.Context, to *console) error {
+	log := newLogger(c.LogLevel, to)
+	if c.RedisURL == "" {
+		return &startError{errors.New("REDIS_URL is needed: the embedded Redis can be settled by nobody else")}
+	}
+	if err := c.settleConfig.check(); err != nil {
+		return &startError{err}
+	}
+	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL)
+	if err != nil {
+		return &startError{err}
+	}
+	log.Info("settling")
+	var working sync.WaitGroup
+	settler := c.newSettler(books, redis, false, log)
+	working.Go(func() { settler.Run(ctx) })
+	keeper := rounds.New(books, redis, rounds.Options{Log: log})
+	working.Go(func() { keeper.Keep(ctx) })
+	working.Wait()
+	return errors.Join(redis.Disconnect(), books.Close())
+}
+
+// openBoth opens the database and a Redis of its own.
+func openBoth(ctx context.Context, database *databaseConfig, redisURL string) (*ledger.Ledger, *rdb.Client, error) {
+	books, err := database.openLedger(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	redis, err := rdb.Dial(ctx, redisURL)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), books.Close())
+	}
+	return books, redis, nil
+}
+
+// settleMetrics are what operators see of settling.
+func settleMetrics(settler *settle.Settler) []prometheus.Collector {
+	counter := func(name, help string, read func(settle.Counts) int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "redrain_settle_" + name, Help: help},
+			func() float64 { return float64(read(settler.Counts())) })
+	}
+	gauge := func(name, help string, read func(settle.Counts) int64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "redrain_settle_" + name, Help: help},
+			func() float64 { return float64(read(settler.Counts())) })
+	}
+	return []prometheus.Collector{
+		counter("claims_total", "Claims booked.", func(c settle.Counts) int64 { return c.Claims }),
+		counter("cents_total", "Cents of the claims booked.", func(c settle.Counts) int64 { return c.Cents }),
+		counter("redelivered_total", "Claims that came again, equal.", func(c settle.Counts) int64 { return c.Redelivered }),
+		counter("quarantined_total", "Claims put aside.", func(c settle.Counts) int64 { return c.Quarantined }),
+		counter("dead_letters_total", "Entries that do not parse.", func(c settle.Counts) int64 { return c.DeadLetters }),
+		counter("alarms_total", "Rounds frozen because their books do not agree.", func(c settle.Counts) int64 { return c.Alarms }),
+		counter("expiring_total", "Warnings that an unsettled round's keys expire soon.", func(c settle.Counts) int64 { return c.Expiring }),
+		gauge("unsettled_rounds", "Begun rounds that are not settled.", func(c settle.Counts) int64 { return c.Unsettled }),
+		gauge("lag_ms", "How old the newest entry was when it was booked last, in ms.", func(c settle.Counts) int64 { return c.Lag }),
+	}
+}
