@@ -123,13 +123,21 @@ func New(opts Options) *Rooms {
 func (r *Rooms) Close() {
 	r.cancel()
 	r.loops.Wait()
+	for _, room := range r.all() { // off the lock: leases are returned, and Hear must not wait for that
+		room.end()
+	}
+}
+
+func (r *Rooms) all() []*Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var all []*Room
 	for _, e := range r.open {
 		if e.room != nil {
-			e.room.end()
+			all = append(all, e.room)
 		}
 	}
+	return all
 }
 
 // Enter returns the room with this code, which the instance serves from then on, until every Enter had its Leave.
@@ -197,11 +205,12 @@ func (r *Rooms) leave(e *entry) {
 func (r *Rooms) start(code string, e *entry) {
 	ctx, cancel := context.WithTimeout(r.ctx, openFor)
 	defer cancel()
-	if e.err = r.load(ctx, code, e); e.err != nil {
-		r.mu.Lock()
+	err := r.load(ctx, code, e)
+	r.mu.Lock()
+	if e.err = err; err != nil {
 		delete(r.open, code)
-		r.mu.Unlock()
 	}
+	r.mu.Unlock()
 	close(e.ready)
 }
 
