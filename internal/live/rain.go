@@ -1,6 +1,8 @@
 package live
 
 import (
+	"time"
+
 	"redrain/internal/game"
 )
 
@@ -13,6 +15,9 @@ type rain struct {
 	// Claims 1 to applied have been heard or read, without a gap, and are with the seats of the players who are here; highest
 	// is the highest number heard of. They differ after something was missed.
 	applied, highest int
+	// owed claims were counted by a snapshot at owedSince: who has not heard of them a moment later has missed something.
+	owed      int
+	owedSince time.Time
 	// final: nothing can be granted any more, and every seat's claims have been read since. It never reverts.
 	final bool
 
@@ -70,7 +75,8 @@ func (r *rain) sentDrops(now game.Moment) []game.Drop {
 // follow takes over what Redis says, and reports whether it differs from what everybody was told.
 func (r *rain) follow(s game.Standing) bool {
 	before := r.round
-	if !r.round.Phase.Over() {
+	turnedBack := r.round.Phase == game.Raining && s.Phase == game.Countdown // the snapshot is a little old
+	if !r.round.Phase.Over() && !turnedBack {
 		r.round.Phase = s.Phase
 	}
 	if r.round.StartsAt != s.StartsAt {
@@ -79,6 +85,9 @@ func (r *rain) follow(s game.Standing) bool {
 	}
 	r.round.Reason, r.round.Frozen, r.round.EndsAt = s.Reason, s.Frozen, s.EndsAt
 	r.noteLeft(s.Left)
+	if r.applied >= r.owed {
+		r.owed, r.owedSince = r.round.Settings.Packets-s.Left.Packets, time.Now()
+	}
 	return before.Phase != r.round.Phase || before.Frozen != r.round.Frozen || before.Reason != r.round.Reason ||
 		before.StartsAt != r.round.StartsAt
 }
@@ -102,6 +111,9 @@ func (r *rain) note(c *game.Claimed) bool {
 	return true
 }
 
+// missed: claims that must have been told by now were not heard of.
+func (r *rain) missed() bool { return r.applied < r.owed && time.Since(r.owedSince) >= hearWithin }
+
 func (r *rain) soldOut() bool { return r.left.Packets == 0 }
 
 // late: the window is over beyond doubt.
@@ -121,4 +133,21 @@ func (r *rain) surelyOpen(now game.Moment) bool {
 // claim there is.
 func (r *rain) allReleasedClaimed(now game.Moment, spread int64) bool {
 	return r.applied >= r.round.Settings.Released(r.elapsed(now)+spread)
+}
+
+// judgeDrop says what a tap on a drop comes to whoever taps it; false: it may win.
+func (r *rain) judgeDrop(id game.DropID, now game.Moment, spread int64) (game.Outcome, bool) {
+	drop, scheduled := r.schedule.Find(id)
+	elapsed := r.elapsed(now)
+	switch {
+	case !scheduled:
+		return game.UnknownDrop, true
+	case r.round.StartsAt == 0 || elapsed < -edgeMS:
+		return game.Early, true
+	case drop.AtMS > max(elapsed, 0)+spread:
+		return game.UnknownDrop, true
+	case drop.Kind == game.KindBomb:
+		return game.Bomb, true
+	}
+	return "", false
 }

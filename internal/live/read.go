@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"redrain/internal/game"
@@ -14,8 +15,9 @@ const (
 	idlePace   = 500 * time.Millisecond
 	// leastPause keeps a storm of nudges from becoming a storm of reads.
 	leastPause = 20 * time.Millisecond
-	// rereadAfter bounds how long a lost message can go unnoticed.
-	rereadAfter = 2 * time.Second
+	// rereadAfter and hearWithin bound how long a lost message can go unnoticed: with the loop's pace after each, 2 s.
+	rereadAfter = 1400 * time.Millisecond
+	hearWithin  = 200 * time.Millisecond
 	// leaseFor is short enough for another instance to publish within 2 s of this one's death.
 	leaseFor = 1200 * time.Millisecond
 	giveBack = 500 * time.Millisecond
@@ -90,19 +92,18 @@ func (r *Room) catchUp(ctx context.Context) error {
 	if rain != nil {
 		over = rain.over(r.opts.Clock.Now())
 	}
-	needed := rain != nil && rain.round.StartsAt > 0 && ((over && !rain.final) || r.lost.Load())
-	seats := make([]*Seat, 0, len(r.seats))
-	for _, seat := range r.seats {
-		seats = append(seats, seat)
-	}
+	needed := rain != nil && rain.round.StartsAt > 0 && ((over && !rain.final) || r.lost.Load() || rain.missed())
 	r.mu.Unlock()
 	if !needed {
 		return nil
 	}
 	r.lost.Store(false)
 	standing, err := r.opts.Pool.Snapshot(ctx, rain.round.ID, 0, 0)
-	if err == nil {
-		err = r.loadClaims(ctx, seats...)
+	if errors.Is(err, game.ErrGone) {
+		return nil // there is nothing left to read
+	}
+	if err == nil { // who sits down from now on reads their own
+		err = r.loadClaims(ctx, r.everySeat()...)
 	}
 	if err != nil {
 		r.lost.Store(true)
@@ -110,6 +111,16 @@ func (r *Room) catchUp(ctx context.Context) error {
 	}
 	r.caughtUp(rain, standing, over)
 	return nil
+}
+
+func (r *Room) everySeat() []*Seat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seats := make([]*Seat, 0, len(r.seats))
+	for _, seat := range r.seats {
+		seats = append(seats, seat)
+	}
+	return seats
 }
 
 func (r *Room) caughtUp(rain *rain, standing game.Standing, over bool) {

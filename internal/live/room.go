@@ -124,34 +124,48 @@ func (r *Room) seat(player, nickname string) *Seat {
 		r.seats[player] = seat
 	}
 	seat.nickname = nickname
+	seat.empty = time.Now() // it is not swept while its claims are read
 	return seat
 }
 
-// loadClaims reads a seat's claims in the current rain. Claims heard meanwhile are kept.
+// loadClaims reads seats' claims in the current rain, and once more if another one began meanwhile. Claims heard meanwhile
+// are kept.
 func (r *Room) loadClaims(ctx context.Context, seats ...*Seat) error {
-	r.mu.Lock()
-	rain := r.rain
-	r.mu.Unlock()
-	if rain == nil || len(seats) == 0 {
-		return nil
-	}
 	players := make([]string, len(seats))
 	for i, seat := range seats {
 		players[i] = seat.player
 	}
-	held, err := r.opts.Pool.ClaimsOf(ctx, rain.round.ID, players...)
-	if err != nil {
-		return fmt.Errorf("read own claims: %w", err)
+	for {
+		r.mu.Lock()
+		rain := r.rain
+		r.mu.Unlock()
+		if rain == nil || len(seats) == 0 {
+			return nil
+		}
+		held, err := r.opts.Pool.ClaimsOf(ctx, rain.round.ID, players...)
+		if err != nil {
+			return fmt.Errorf("read own claims: %w", err)
+		}
+		if r.loaded(rain, seats, held) {
+			return nil
+		}
 	}
+}
+
+// loaded gives seats what was read of their claims in a rain; false if that is not the current one any more.
+func (r *Room) loaded(rain *rain, seats []*Seat, held map[string][]game.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.rain != rain {
+		return false
+	}
 	for _, seat := range seats {
 		seat.in(rain).loaded = true
 		for _, claim := range held[seat.player] {
 			seat.heard(claim)
 		}
 	}
-	return nil
+	return true
 }
 
 // welcome is everything that a page needs now; under the room's lock.
@@ -179,9 +193,12 @@ func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game
 	if other.Room != r.code || other.Phase == game.Draft {
 		return game.Answer{}, fmt.Errorf("the round of a tap: %w", game.ErrNotFound)
 	}
-	r.nudge()
-	if _, scheduled := game.NewSchedule(other.Settings, other.Secret).Find(drop); !scheduled {
-		return game.Answer{Outcome: game.UnknownDrop}, nil
+	if other.Phase.Active() { // else nothing can be won, and the script says what was
+		r.nudge()
+		now := r.opts.Clock.Now()
+		if outcome, known := newRain(other, now).judgeDrop(drop, now, r.opts.Clock.Spread()); known {
+			return game.Answer{Outcome: outcome}, nil
+		}
 	}
 	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, waiter) {
 		return game.Answer{Outcome: game.Busy}, nil

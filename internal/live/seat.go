@@ -150,17 +150,8 @@ func told(outcome game.Outcome, known bool, otherwise Verdict) (game.Answer, Ver
 
 // judge answers from memory what can no longer become false, in the script's order; false: the script must be asked.
 func (s *Seat) judge(r *rain, id game.DropID, now game.Moment, spread int64) (game.Answer, bool) {
-	drop, scheduled := r.schedule.Find(id)
-	elapsed := r.elapsed(now)
-	switch {
-	case !scheduled:
-		return game.Answer{Outcome: game.UnknownDrop}, true
-	case r.round.StartsAt == 0 || elapsed < -edgeMS:
-		return game.Answer{Outcome: game.Early}, true
-	case drop.AtMS > max(elapsed, 0)+spread:
-		return game.Answer{Outcome: game.UnknownDrop}, true
-	case drop.Kind == game.KindBomb:
-		return game.Answer{Outcome: game.Bomb}, true
+	if outcome, known := r.judgeDrop(id, now, spread); known {
+		return game.Answer{Outcome: outcome}, true
 	}
 	if claim, ok := s.claimOf(id); ok {
 		return game.Answer{Outcome: game.Duplicate, Cents: claim.Cents, Number: claim.Number}, true

@@ -158,6 +158,7 @@ func (r *Room) becomes(round game.Round) bool {
 		return false
 	}
 	r.rain = newRain(round, r.opts.Clock.Now())
+	r.lost.Store(true) // nobody's claims in it have been read
 	return true
 }
 
