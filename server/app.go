@@ -152,8 +152,8 @@ func (a *app) openDoors(ctx context.Context) error {
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
 	})
 	web, err := api.New(api.Options{
-		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: a.redis, Tallies: a.rooms, Sessions: a.sessions,
-		Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
+		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: a.redis, Results: a.books, Tallies: a.rooms,
+		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}},
 		Metrics: a.metrics(), Logger: a.log, Now: time.Now,
 	})

@@ -29,6 +29,7 @@ type books struct {
 	changed int
 	fail    error // returned by everything, if set
 	during  func()
+	ranked  int // how often ranks were asked for
 }
 
 func newBooks() *books {
@@ -151,4 +152,9 @@ func (b *books) ClaimsOf(_ context.Context, _ string, players ...string) (map[st
 
 func (b *books) Tally(_ context.Context, round game.Round) (wire.Tally, error) {
 	return wire.Tally{Round: round.ID, Online: 2, ClaimedPackets: 3, ClaimedCents: 1505}, b.enter()
+}
+
+func (b *books) FinalRanks(context.Context, string) ([]string, error) {
+	b.ranked++
+	return []string{playerA, playerB}, b.enter()
 }

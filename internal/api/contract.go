@@ -43,6 +43,14 @@ type Claims interface {
 	ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error)
 }
 
+// Results reads what settled rounds came to.
+type Results interface {
+	// FinalRanks returns everybody with claims in the round, the best first, in the order of the leaderboard.
+	FinalRanks(ctx context.Context, round string) ([]string, error)
+	// ClaimsOf returns players' claims by player id, in the order of their numbers.
+	ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error)
+}
+
 // Tallies reads the current tally of a round.
 type Tallies interface {
 	Tally(ctx context.Context, round game.Round) (wire.Tally, error)

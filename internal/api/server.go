@@ -21,6 +21,7 @@ type Options struct {
 	Rooms    Rooms
 	Rounds   Rounds
 	Claims   Claims
+	Results  Results
 	Tallies  Tallies
 	Sessions *Sessions
 	// Gate takes /ws, with nothing in between.
@@ -58,6 +59,7 @@ type Server struct {
 	assets    map[string]*asset
 	passwords *limiter
 	joins     *limiter
+	finals    finals
 }
 
 // New puts the HTTP side together. It fails if the pages are not complete, the password is empty or PublicURL is no URL.
@@ -142,6 +144,7 @@ func (s *Server) routeAPI() {
 	host("GET", "/rooms", s.listRooms)
 	anybody("GET", "/rooms/:code", s.showRoom)
 	anybody("GET", "/rooms/:code/qr.svg", s.showQR)
+	anybody("GET", "/rooms/:code/history", s.showHistory)
 	anybody("POST", "/rooms/:code/players", s.join)
 	anybody("GET", "/rooms/:code/players/me", s.showMe)
 	host("POST", "/rooms/:code/rounds", s.createRound)
@@ -153,4 +156,5 @@ func (s *Server) routeAPI() {
 	anybody("GET", "/rounds/:id", s.showRound)
 	host("GET", "/rounds/:id/claims", s.listClaims)
 	anybody("GET", "/rounds/:id/claims/me", s.showMyClaims)
+	anybody("GET", "/rounds/:id/result/me", s.showMyResult)
 }

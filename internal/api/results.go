@@ -1,0 +1,117 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/labstack/echo/v4"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// historyMost is how many past rounds of a room are shown.
+const historyMost = 50
+
+type pastRound struct {
+	Round          wire.Round `json:"round"`
+	ClaimedPackets int        `json:"claimed_packets"`
+	ClaimedCents   game.Cents `json:"claimed_cents"`
+}
+
+type historyAnswer struct {
+	Rounds []pastRound `json:"rounds"`
+}
+
+// resultAnswer is what a settled round came to for one player. Rank is 0 for who won nothing.
+type resultAnswer struct {
+	Rank    int          `json:"rank"`
+	Players int          `json:"players"`
+	Claims  []wire.Claim `json:"claims"`
+}
+
+// showHistory lists what a room has played, for everybody: neither drafts, nor rehearsals, nor what was cancelled.
+func (s *Server) showHistory(c echo.Context) error {
+	room, err := s.roomOf(c)
+	if err != nil {
+		return err
+	}
+	rounds, err := s.Rounds.Rounds(c.Request().Context(), room.Code)
+	if err != nil {
+		return err
+	}
+	past := []pastRound{}
+	for _, round := range rounds {
+		over := round.Phase == game.Closed || round.Phase == game.Settled
+		if over && !round.Rehearsal && round.Reason != game.Cancelled && len(past) < historyMost {
+			past = append(past, pastRound{wire.RoundOf(round), round.Claimed.Packets, round.Claimed.Cents})
+		}
+	}
+	return answer(c, http.StatusOK, historyAnswer{past})
+}
+
+// showMyResult reads the books, which are final once a round is settled.
+func (s *Server) showMyResult(c echo.Context) error {
+	round, err := s.roundOf(c)
+	if err != nil {
+		return err
+	}
+	me, err := s.playerOf(c, round.Room)
+	if err != nil {
+		return err
+	}
+	if round.Phase != game.Settled {
+		return errWrongPhase
+	}
+	ranks, err := s.finals.of(c.Request().Context(), s.Results, round.ID)
+	if err != nil {
+		return err
+	}
+	claims, err := s.Results.ClaimsOf(c.Request().Context(), round.ID, me)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, resultAnswer{ranks[me], len(ranks), wire.ClaimsOf(round.ID, claims[me])})
+}
+
+// finalsKept is how many settled rounds' ranks are remembered.
+const finalsKept = 4
+
+// finals remembers the ranks of rounds that were settled lately: a whole audience asks for them at once, and each answer
+// would cost the books a look at every claim. Safe for concurrent use.
+type finals struct {
+	mu     sync.Mutex
+	ranks  map[string]map[string]int // round → player → rank, from 1
+	rounds []string                  // oldest first
+}
+
+// of returns the ranks of a settled round. Whoever asks meanwhile waits for the same answer.
+func (f *finals) of(ctx context.Context, results Results, round string) (map[string]int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if ranks, known := f.ranks[round]; known {
+		return ranks, nil
+	}
+	players, err := results.FinalRanks(ctx, round)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says itself what it could not do
+	}
+	ranks := make(map[string]int, len(players))
+	for i, player := range players {
+		ranks[player] = i + 1
+	}
+	f.remember(round, ranks)
+	return ranks, nil
+}
+
+func (f *finals) remember(round string, ranks map[string]int) {
+	if len(f.rounds) == finalsKept {
+		delete(f.ranks, f.rounds[0])
+		f.rounds = f.rounds[1:]
+	}
+	if f.ranks == nil {
+		f.ranks = make(map[string]map[string]int)
+	}
+	f.ranks[round], f.rounds = ranks, append(f.rounds, round)
+}
