@@ -30,7 +30,8 @@ func NewHost(instance string) *Host {
 	return &Host{Instance: strings.TrimRight(instance, "/"), client: newClient("")}
 }
 
-// newClient makes its connections from a source address, or from any if that is empty.
+// newClient makes its connections from a source address, or from any if that is empty. Phones do not keep a connection for
+// requests beside their WebSocket, so nor do players here.
 func newClient(source string) *http.Client {
 	dialer := &net.Dialer{Timeout: requestTimeout}
 	if source != "" {
@@ -38,7 +39,7 @@ func newClient(source string) *http.Client {
 	}
 	return &http.Client{
 		Timeout:   requestTimeout,
-		Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 8, IdleConnTimeout: requestTimeout},
+		Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 	}
 }
 

@@ -96,7 +96,7 @@ func (h *hijacked) Write(text []byte) (int, error) { return len(text), nil }
 
 // The library's buffers: its reader takes small frames, and its writer only control frames.
 const (
-	readBuffer  = 1024
+	readBuffer  = 256
 	writeBuffer = 128
 )
 

@@ -38,16 +38,12 @@ const goodbyeFor = time.Second
 
 // conn is one connection: one goroutine reads, and one writes while there is something to write.
 type conn struct {
-	gate  *Gate
-	ws    *websocket.Conn
-	room  *live.Room
-	guest guest
-	seat  *live.Seat // of a player
-
-	// ctx ends with the connection; drop ends it, by closing the socket under whoever reads or writes.
-	ctx    context.Context //nolint:containedctx // the connection's lifetime; it has no caller
-	cancel context.CancelFunc
+	gate   *Gate
+	ws     *websocket.Conn
 	socket *socket
+	room   *live.Room
+	guest  guest
+	seat   *live.Seat // of a player
 
 	frames  *rate.Limiter // all frames of this connection
 	refused *rate.Limiter // those that were answered with an error
@@ -62,28 +58,36 @@ func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in gu
 		gate: g, ws: ws, socket: socket, room: room, guest: in,
 		frames: rate.NewLimiter(perSecond, max(1, int(2*perSecond))), refused: rate.NewLimiter(1, 20),
 	}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.out.init(c)
 	return c
 }
 
-// serve is the connection's life: into the room, frames until the end, out of the room.
+// serve seats the connection and lets it play. Finding a seat goes deep into Redis' client and leaves a large stack behind,
+// so reading, which mostly waits, gets a goroutine of its own: half of the memory of a connection.
 func (c *conn) serve() {
-	defer c.gate.leave(c)
-	defer c.gate.opts.Rooms.Leave(c.room)
-	defer c.drop()
 	if err := c.sit(); err != nil {
 		c.gate.opts.Log.Warn("cannot seat a player", "room", c.room.Code(), "error", err)
-		c.cut(closeFault)
-		c.out.done()
+		c.end(closeFault)
 		return
 	}
+	go c.play()
+}
+
+// play is the connection's life in the room: frames until the end, then out.
+func (c *conn) play() {
 	c.ping = time.AfterFunc(c.gate.opts.PingEvery, c.check)
 	why := c.readFrames()
 	c.ping.Stop()
 	c.rise()
+	c.end(why)
+}
+
+func (c *conn) end(why closing) {
 	c.cut(why)
 	c.out.done()
+	c.drop()
+	c.gate.opts.Rooms.Leave(c.room)
+	c.gate.leave(c)
 }
 
 func (c *conn) sit() error {
@@ -91,7 +95,7 @@ func (c *conn) sit() error {
 		c.room.Watch(c.guest.role, c)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, enterWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), enterWithin)
 	defer cancel()
 	seat, err := c.room.Sit(ctx, c.guest.player.ID, c.guest.player.Nickname, c)
 	c.seat = seat
@@ -108,7 +112,7 @@ func (c *conn) rise() {
 
 // check pings the client and cuts the connection if no answer comes. It runs in a goroutine of the timer's.
 func (c *conn) check() {
-	ctx, cancel := context.WithTimeout(c.ctx, c.gate.opts.PongWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), c.gate.opts.PongWithin)
 	defer cancel()
 	err := c.ws.Ping(ctx)
 	switch {
@@ -123,9 +127,8 @@ func (c *conn) check() {
 // instance goes away: then it is written first.
 func (c *conn) cut(why closing) { c.out.close(why) }
 
-// drop ends the connection at once, without a word.
+// drop ends the connection at once, without a word, under whoever reads or writes.
 func (c *conn) drop() {
-	c.cancel()
 	_ = c.socket.Close() // it may be closed already
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
@@ -13,9 +14,12 @@ import (
 	"redrain/internal/wire"
 )
 
+// frameBuffers hold frames while they are acted on: most connections wait most of the time, and need none then. They have
+// room for one byte more than the library lets through, so that a read always has room.
+var frameBuffers = sync.Pool{New: func() any { return new([maxFrame + 1]byte) }}
+
 // readFrames takes the client's frames until the connection ends, and returns what to tell the client then.
 func (c *conn) readFrames() closing {
-	var buffer [maxFrame + 1]byte // one more than the library lets through, so that a read always has room
 	for {
 		kind, reader, err := c.ws.Reader(context.Background())
 		if err != nil {
@@ -24,20 +28,27 @@ func (c *conn) readFrames() closing {
 		if kind != websocket.MessageText {
 			return closeBinary
 		}
-		n, err := readAll(reader, buffer[:])
-		if err != nil {
-			return closeOver // too large, which the library answers by itself, or the connection is gone
-		}
-		frame := buffer[:n]
-		switch {
-		case !utf8.Valid(frame):
-			return closeNotUTF8
-		case !c.frames.Allow():
-			return closeTooManyErrors
-		case !c.take(frame):
-			return closeTooManyErrors
+		if why := c.readFrame(reader); why != nil {
+			return *why
 		}
 	}
+}
+
+// readFrame takes one frame; it returns why the connection must end, or nil.
+func (c *conn) readFrame(reader io.Reader) *closing {
+	buffer, _ := frameBuffers.Get().(*[maxFrame + 1]byte)
+	defer frameBuffers.Put(buffer)
+	n, err := readAll(reader, buffer[:])
+	frame := buffer[:n]
+	switch {
+	case err != nil:
+		return &closeOver // too large, which the library answers by itself, or the connection is gone
+	case !utf8.Valid(frame):
+		return &closeNotUTF8
+	case !c.frames.Allow(), !c.take(frame):
+		return &closeTooManyErrors
+	}
+	return nil
 }
 
 func readAll(reader io.Reader, buffer []byte) (int, error) {
@@ -93,7 +104,7 @@ func (c *conn) tap(tap wire.Tap) bool {
 
 // tapOther takes a tap for a round that is not the room's current one, as far as this instance knows.
 func (c *conn) tapOther(tap wire.Tap) bool {
-	ctx, cancel := context.WithTimeout(c.ctx, enterWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), enterWithin)
 	defer cancel()
 	answer, err := c.room.TapOther(ctx, c.seat, tap.Round, tap.Drop, c.waiter)
 	switch {
