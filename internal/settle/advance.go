@@ -17,6 +17,7 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	granted := max(account.Highest, c.heard(), c.audit.highest) // before Redis is asked, which may only know of more
 	mark, err := c.outbox.Watermark(ctx, c.round.ID)
 	if errors.Is(err, game.ErrGone) {
 		_, done, err = c.withoutKeys(ctx)
@@ -40,6 +41,10 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 		c.forget()
 		return false, nil
 	}
+	if why := backwards(granted, account.Excused, mark); why != "" {
+		return false, c.freeze(ctx, c.round, why)
+	}
+	c.audit.highest = mark.Claimed.Packets
 	why, err := c.compare(ctx, account, mark)
 	if err != nil {
 		return false, err

@@ -22,9 +22,6 @@ type audit struct {
 // compare holds the ledger, read first, against Redis, read after it. It returns in what they differ; nothing while they
 // agree, or cannot be compared yet.
 func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
-	if why := c.backwards(account, mark); why != "" {
-		return why, nil
-	}
 	at := c.audit.mark
 	if mark.Quiet() {
 		at = &mark
@@ -69,13 +66,12 @@ func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Left, error) {
 }
 
 // backwards tells whether Redis has granted fewer claims than it once had: it lost some, and would grant their numbers anew.
-func (c *clerk) backwards(account game.Account, mark game.Watermark) string {
-	was := max(account.Highest, c.audit.highest, c.heard())
-	c.audit.highest = mark.Claimed.Packets
-	if mark.Claimed.Packets >= was || was <= account.Excused {
+// What the host has excused was known when the round was released.
+func backwards(granted, excused int, mark game.Watermark) string {
+	if mark.Claimed.Packets >= granted || granted <= excused {
 		return ""
 	}
-	return fmt.Sprintf("claim %d had been granted, and redis knows of %d only", was, mark.Claimed.Packets)
+	return fmt.Sprintf("claim %d had been granted, and redis knows of %d only", granted, mark.Claimed.Packets)
 }
 
 // Saw tells the settler of a claim number that Redis granted, from whoever heard of it: should Redis forget the claim before
