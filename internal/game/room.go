@@ -10,6 +10,9 @@ import (
 type Room struct {
 	Code      string
 	Name      string
+	Locked    bool   // newcomers are refused
+	AppOnly   bool   // newcomers need a token of the host's own app
+	StageOf   string // the room whose rehearsals are played here, unseen; empty for a room of people
 	CreatedAt time.Time
 }
 
@@ -18,6 +21,8 @@ type Player struct {
 	ID       string
 	Room     string
 	Nickname string
+	Blocked  bool   // may not come in or tap any more
+	Subject  string // whom the host's own app calls this; empty for who came in by themselves
 	JoinedAt time.Time
 }
 

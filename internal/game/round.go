@@ -17,6 +17,9 @@ type Round struct {
 	StartsAt   Moment
 	EndsAt     Moment
 	CreatedAt  time.Time
+	// Place orders the drafts of a room, ascending. A draft with StartsOn is started by itself at that moment; 0: by hand.
+	Place    int64
+	StartsOn Moment
 	// Claimed is what a closed round gave away; of an open one Redis knows.
 	Claimed Left
 }

@@ -18,14 +18,20 @@ const idsAtOnce = 500
 type playerRow struct {
 	bun.BaseModel `bun:"table:players"`
 
-	ID       string `bun:"id,pk"`
-	Room     string `bun:"room"`
-	Nickname string `bun:"nickname"`
-	JoinedAt int64  `bun:"joined_at"`
+	ID       string  `bun:"id,pk"`
+	Room     string  `bun:"room"`
+	Nickname string  `bun:"nickname"`
+	Blocked  bool    `bun:"blocked"`
+	Subject  *string `bun:"subject"`
+	JoinedAt int64   `bun:"joined_at"`
 }
 
 func (p *playerRow) player() game.Player {
-	return game.Player{ID: p.ID, Room: p.Room, Nickname: p.Nickname, JoinedAt: time.UnixMilli(p.JoinedAt)}
+	player := game.Player{ID: p.ID, Room: p.Room, Nickname: p.Nickname, Blocked: p.Blocked, JoinedAt: time.UnixMilli(p.JoinedAt)}
+	if p.Subject != nil {
+		player.Subject = *p.Subject
+	}
+	return player
 }
 
 // AddPlayer puts somebody into a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean,

@@ -21,11 +21,18 @@ type roomRow struct {
 	Code        string  `bun:"code,pk"`
 	Name        string  `bun:"name"`
 	ActiveRound *string `bun:"active_round"`
+	Locked      bool    `bun:"locked"`
+	AppOnly     bool    `bun:"app_only"`
+	StageOf     *string `bun:"stage_of"`
 	CreatedAt   int64   `bun:"created_at"`
 }
 
 func (r *roomRow) room() game.Room {
-	return game.Room{Code: r.Code, Name: r.Name, CreatedAt: time.UnixMilli(r.CreatedAt)}
+	room := game.Room{Code: r.Code, Name: r.Name, Locked: r.Locked, AppOnly: r.AppOnly, CreatedAt: time.UnixMilli(r.CreatedAt)}
+	if r.StageOf != nil {
+		room.StageOf = *r.StageOf
+	}
+	return room
 }
 
 // CreateRoom makes a room under a new join code. The name must be clean, see game.CleanName.
@@ -53,10 +60,10 @@ func (l *Ledger) Room(ctx context.Context, code string) (game.Room, error) {
 	return row.room(), nil
 }
 
-// Rooms returns all rooms, the newest first.
+// Rooms returns all rooms of people, the newest first; stages are left out.
 func (l *Ledger) Rooms(ctx context.Context) ([]game.Room, error) {
 	var rows []roomRow
-	if err := l.read.NewSelect().Model(&rows).Order("created_at DESC", "code").Scan(ctx); err != nil {
+	if err := l.read.NewSelect().Model(&rows).Where("stage_of IS NULL").Order("created_at DESC", "code").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("read rooms: %w", err)
 	}
 	rooms := make([]game.Room, len(rows))

@@ -43,6 +43,8 @@ type roundRow struct {
 	CreatedAt        int64  `bun:"created_at"`
 	BegunAt          int64  `bun:"begun_at"`
 	ClosedAt         int64  `bun:"closed_at"`
+	Place            int64  `bun:"place"`
+	StartsOn         int64  `bun:"starts_on"`
 }
 
 func draftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) (*roundRow, error) {
@@ -56,7 +58,7 @@ func draftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) (
 		Cap: s.Cap, MinCents: int64(s.Min), MaxCents: int64(s.Max),
 		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
 		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-		Rehearsal: rehearsal, Phase: string(game.Draft), CreatedAt: now.UnixMilli(),
+		Rehearsal: rehearsal, Phase: string(game.Draft), CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
 	}, nil
 }
 
@@ -70,6 +72,7 @@ func (r *roundRow) round() (game.Round, error) {
 		Phase: game.Phase(r.Phase), Reason: game.CloseReason(r.Reason), Frozen: r.Frozen, Rehearsal: r.Rehearsal,
 		Secret: game.Secret(r.Secret), Commitment: r.Commitment,
 		StartsAt: game.Moment(r.StartsAt), EndsAt: game.Moment(r.EndsAt), CreatedAt: time.UnixMilli(r.CreatedAt),
+		Place: r.Place, StartsOn: game.Moment(r.StartsOn),
 		Claimed: game.Left{Packets: r.ClaimedPackets, Cents: game.Cents(r.ClaimedCents)},
 	}, nil
 }

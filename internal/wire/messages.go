@@ -28,6 +28,8 @@ type Round struct {
 	DropsPerSecond   int              `json:"drops_per_second"`
 	BombPercent      int              `json:"bomb_percent"`
 	CloseWhenSoldOut bool             `json:"close_when_sold_out"`
+	Place            int64            `json:"place"`
+	StartsOn         game.Moment      `json:"starts_on"`
 	StartsAt         game.Moment      `json:"starts_at"`
 	EndsAt           game.Moment      `json:"ends_at"`
 	Commitment       string           `json:"commitment"`

@@ -35,6 +35,8 @@
  * @property {number} drops_per_second
  * @property {number} bomb_percent
  * @property {boolean} close_when_sold_out
+ * @property {number} place orders the drafts of a room, ascending
+ * @property {number} starts_on when a draft starts by itself; 0: by hand
  * @property {number} starts_at 0 until the round was started
  * @property {number} ends_at
  * @property {string} commitment

@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"redrain/internal/game"
+)
+
+// CreateRounds makes drafts in a room in the order in which they are to be played: all of them, or none. game.ErrNotFound:
+// there is no such room. The settings must be valid.
+func (l *Ledger) CreateRounds(ctx context.Context, room string, settings []game.Settings) ([]game.Round, error) {
+	if _, err := l.Room(ctx, room); err != nil {
+		return nil, fmt.Errorf("create rounds: %w", err)
+	}
+	rows := make([]roundRow, len(settings))
+	now := l.now()
+	for i, s := range settings {
+		row, err := draftRow(uuid.NewString(), room, s, false, now.Add(time.Duration(i)*time.Millisecond))
+		if err != nil {
+			return nil, fmt.Errorf("create rounds: %w", err)
+		}
+		rows[i] = *row
+	}
+	if _, err := l.write.NewInsert().Model(&rows).Exec(ctx); err != nil {
+		return nil, fmt.Errorf("create rounds: %w", err)
+	}
+	return roundsOf(rows)
+}
+
+// OrderDrafts puts the drafts of a room into the order of these ids. Ids of other rounds, and drafts that are not named,
+// stay as they are.
+func (l *Ledger) OrderDrafts(ctx context.Context, room string, ids []string) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		for i, id := range ids {
+			_, err := tx.NewUpdate().Model((*roundRow)(nil)).Set("place = ?", i+1).
+				Where("id = ?", id).Where("room = ?", room).Where("phase = ?", game.Draft).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("order the drafts of room %s: %w", room, err)
+	}
+	return nil
+}
+
+// PlanStart sets when a draft starts by itself, by Redis' clock; 0 takes that back. game.ErrWrongPhase: it is no draft any
+// more. game.ErrNotFound.
+func (l *Ledger) PlanStart(ctx context.Context, id string, on game.Moment) (game.Round, error) {
+	planned := step{name: "plan start", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
+	return l.step(ctx, id, planned, func(ctx context.Context, tx bun.Tx) error {
+		return update(ctx, tx, id, []game.Phase{game.Draft}, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			return q.Set("starts_on = ?", on)
+		})
+	})
+}
+
+// DueRounds returns the drafts of all rooms that were to start by themselves at now or before, the earliest first.
+func (l *Ledger) DueRounds(ctx context.Context, now game.Moment) ([]game.Round, error) {
+	var rows []roundRow
+	err := l.read.NewSelect().Model(&rows).Where("phase = ?", game.Draft).Where("starts_on > 0").Where("starts_on <= ?", now).
+		Order("starts_on", "place", "id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read due rounds: %w", err)
+	}
+	return roundsOf(rows)
+}
+
+// DropDraft deletes a draft. game.ErrWrongPhase: it was begun, and stays for ever. game.ErrNotFound.
+func (l *Ledger) DropDraft(ctx context.Context, id string) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewDelete().Model((*roundRow)(nil)).Where("id = ?", id).Where("phase = ?", game.Draft).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if dropped, err := result.RowsAffected(); err != nil || dropped == 1 {
+			return err
+		}
+		if _, err := readRound(ctx, tx, id); err != nil {
+			return err
+		}
+		return game.ErrWrongPhase
+	})
+	if err != nil {
+		return fmt.Errorf("drop draft %s: %w", id, err)
+	}
+	return nil
+}
