@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,7 +109,9 @@ func TestDropsThatCannotBeTapped(t *testing.T) {
 		for _, id := range []game.DropID{-1, 0, game.DropID(schedule.Len() + 1), 1 << 30} { //nolint:gosec // a test's schedule
 			p.want(id, game.UnknownDrop)
 		}
-		for _, drop := range []game.Drop{bomb, packet} {
+		both := []game.Drop{bomb, packet}
+		slices.SortFunc(both, func(a, b game.Drop) int { return int(a.AtMS - b.AtMS) })
+		for _, drop := range both {
 			p.at(drop.AtMS - 31) // the clock may be off by 30 ms
 			p.want(drop.ID, game.UnknownDrop)
 			p.at(drop.AtMS - 30)
@@ -300,12 +303,12 @@ func TestAGapInTheClaimsMakesItAsk(t *testing.T) {
 		p.rig.world.set(func(*world) { p.rig.side.ear.deaf = func(game.Heard) bool { return lost } })
 		p.claimed(1)
 		lost = false
-		p.rig.world.set(func(w *world) { w.down = game.ErrUnknown }) // nothing can be read again
+		p.rig.world.set(func(w *world) { w.fails = func(string) error { return game.ErrUnknown } }) // nothing can be read again
 		p.claimed(3)
 		p.want(5, askedThePool)
 		time.Sleep(500 * time.Millisecond)
 		p.want(5, askedThePool)
-		p.rig.world.set(func(w *world) { w.down = nil })
+		p.rig.world.set(func(w *world) { w.fails = nil })
 		time.Sleep(500 * time.Millisecond)
 		p.want(5, game.Missed)
 	})

@@ -20,7 +20,7 @@ func TestNudgesDoNotMakeTalliesFaster(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		count := 0
-		for _, tally := range r.world.tallies {
+		for _, tally := range r.world.tallied() {
 			if tally.at.After(from) {
 				count++
 			}

@@ -24,9 +24,9 @@ type world struct {
 	epoch   int64
 	until   time.Time
 	tallies []published
-	down    error                  // every call fails with it
-	before  func(what string)      // is called before each call, off the lock
-	calls   map[string][]time.Time // by what was asked
+	fails   func(what string) error // what a call fails with
+	before  func(what string)       // is called before each call, off the lock
+	calls   map[string][]time.Time  // by what was asked
 }
 
 type state struct {
@@ -116,13 +116,15 @@ func (w *world) publish(heard game.Heard) {
 func (w *world) call(ctx context.Context, what string) error {
 	w.mu.Lock()
 	w.calls[what] = append(w.calls[what], time.Now())
-	before, down := w.before, w.down
+	before, fails := w.before, w.fails
 	w.mu.Unlock()
 	if before != nil {
 		before(what)
 	}
-	if down != nil {
-		return down
+	if fails != nil {
+		if err := fails(what); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
@@ -131,6 +133,13 @@ func (w *world) asked(what string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.calls[what])
+}
+
+// tallied are all tallies that were published so far.
+func (w *world) tallied() []published {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.tallies)
 }
 
 // set changes the world under its lock.

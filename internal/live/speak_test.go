@@ -1,0 +1,295 @@
+package live
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
+)
+
+// A round appears, begins to rain, freezes, thaws and closes; everybody hears each once, in order.
+func TestEverybodyHearsWhereTheRoundStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		_, player := r.sit(r.room, r.books.Join(code, "ann"))
+		host, screen := &member{}, &member{}
+		r.room.Watch(wire.RoleHost, host)
+		r.room.Watch(wire.RoleScreen, screen)
+		round := r.begin(plan())
+		time.Sleep(time.Second)
+		until(round.StartsAt + 5000)
+		r.world.freeze(round.ID, true)
+		time.Sleep(time.Second)
+		r.world.freeze(round.ID, false)
+		time.Sleep(time.Second)
+		r.world.close(round.ID, game.Stopped)
+		time.Sleep(time.Second)
+		round.Phase, round.Reason = game.Settled, game.Stopped
+		r.books.Keep(round)
+		time.Sleep(3 * time.Second)
+		want := "[countdown raining raining/frozen raining closed/stopped settled/stopped]"
+		for name, m := range map[string]*member{"player": player, "host": host, "screen": screen} {
+			var seen []string
+			for _, change := range changes(t, m) {
+				text := string(change.Round.Phase)
+				if change.Round.Frozen {
+					text += "/frozen"
+				}
+				if change.Round.Reason != "" {
+					text += "/" + string(change.Round.Reason)
+				}
+				if (change.Round.Secret != "") != (change.Round.Phase == game.Settled) {
+					t.Errorf("%s: in phase %s the secret is %q", name, change.Round.Phase, change.Round.Secret)
+				}
+				seen = append(seen, text)
+			}
+			if fmt.Sprint(seen) != want {
+				t.Errorf("%s hears %v, want %s", name, seen, want)
+			}
+		}
+	})
+}
+
+// The phase turns when Redis' clock says so, to a beat.
+func TestTheCountdownEndsOnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		round := r.begin(plan())
+		until(round.StartsAt + 1000)
+		for _, f := range screen.all() {
+			if f.kind != "round" || changes(t, &member{heard: []frame{f}})[0].Round.Phase != game.Raining {
+				continue
+			}
+			if late := f.at.UnixMilli() - int64(round.StartsAt); late < 0 || late > beat.Milliseconds() {
+				t.Errorf("raining %d ms after the start", late)
+			}
+			return
+		}
+		t.Error("never raining")
+	})
+}
+
+// A second round takes the place of the first.
+func TestAnotherRoundTakesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		_, m := r.sit(r.room, r.books.Join(code, "ann"))
+		first := r.begin(plan())
+		until(first.StartsAt + 5000)
+		r.world.close(first.ID, game.Stopped)
+		time.Sleep(time.Second)
+		second := r.begin(plan())
+		until(second.StartsAt + 1000)
+		seen := changes(t, m)
+		if last := seen[len(seen)-1].Round; last.ID != second.ID || last.Phase != game.Raining {
+			t.Errorf("the last round is %s, %s", last.ID, last.Phase)
+		}
+		drops := dropsOf(t, m)
+		if drops[len(drops)-1].Round != second.ID {
+			t.Error("no drops of the second round")
+		}
+	})
+}
+
+// A round that only SQL knows of: its keys are gone, or were never made.
+func TestARoundWithoutKeysIsShownAsSQLHasIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		_, m := r.sit(r.room, r.books.Join(code, "ann"))
+		round := plan() // begun in SQL, and not opened yet
+		r.books.Keep(round)
+		time.Sleep(3 * time.Second)
+		round.Phase, round.Reason, round.StartsAt, round.EndsAt = game.Closed, game.Interrupted, 1, 30_001
+		r.books.Keep(round)
+		time.Sleep(3 * time.Second)
+		seen := changes(t, m)
+		if len(seen) != 2 || seen[0].Round.Phase != game.Countdown || seen[1].Round.Reason != game.Interrupted {
+			t.Errorf("heard %+v", seen)
+		}
+	})
+}
+
+// Who is there from the start hears of every drop once, at least a second before it falls and not much earlier. Who comes later hears in
+// the welcome what falls right now, and of every later drop.
+func TestDropsAreSentAheadAndOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		_, early := r.sit(r.room, r.books.Join(code, "ann"))
+		round := r.begin(plan(func(s *game.Settings) { s.BombPercent = 20 }))
+		until(round.StartsAt + 12_345)
+		_, late := r.sit(r.room, r.books.Join(code, "bob"))
+		until(round.EndsAt + 5000)
+		all := game.NewSchedule(round.Settings, round.Secret).Between(-1, 1<<40)
+		seen := make(map[game.DropID]int)
+		for _, f := range early.all() {
+			if f.kind != "drops" {
+				continue
+			}
+			for _, drop := range dropsOf(t, &member{heard: []frame{f}})[0].Drops {
+				seen[drop.Drop]++
+				ahead := int64(round.StartsAt) + drop.AtMS - f.at.UnixMilli()
+				if ahead < 900 || ahead > 2100 {
+					t.Errorf("drop %d comes %d ms before it falls", drop.Drop, ahead)
+				}
+			}
+		}
+		for _, drop := range all {
+			if seen[drop.ID] != 1 {
+				t.Errorf("drop %d was sent %d times", drop.ID, seen[drop.ID])
+			}
+		}
+		known := make(map[game.DropID]int)
+		for _, drop := range welcomes(t, late)[0].Drops {
+			known[drop.Drop]++
+			if drop.AtMS <= 12_345-fallMS {
+				t.Errorf("the welcome shows drop %d, which fell long ago", drop.Drop)
+			}
+		}
+		for _, said := range dropsOf(t, late) {
+			for _, drop := range said.Drops {
+				known[drop.Drop]++
+			}
+		}
+		for _, drop := range all {
+			if want := drop.AtMS > 12_345-fallMS; (known[drop.ID] == 1) != want {
+				t.Errorf("who came after 12.3 s knows drop %d at %d ms %d times", drop.ID, drop.AtMS, known[drop.ID])
+			}
+		}
+	})
+}
+
+// An instance that hears of a round in its middle does not send what has fallen long ago.
+func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		round := r.begin(plan())
+		other := newInstance(t, r.world, r.books, "two")
+		until(round.StartsAt + 20_000)
+		screen := &member{}
+		other.enter().Watch(wire.RoleScreen, screen)
+		until(round.StartsAt + 22_000)
+		known := make(map[game.DropID]bool)
+		for _, drop := range welcomes(t, screen)[0].Drops {
+			known[drop.Drop] = true
+		}
+		for _, said := range dropsOf(t, screen) {
+			for _, drop := range said.Drops {
+				known[drop.Drop] = true
+			}
+		}
+		for _, drop := range game.NewSchedule(round.Settings, round.Secret).Between(-1, 22_000) {
+			if want := drop.AtMS > 20_000-fallMS; known[drop.ID] != want {
+				t.Errorf("drop %d at %d ms: known %v", drop.ID, drop.AtMS, known[drop.ID])
+			}
+		}
+	})
+}
+
+// Case 28: people come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that comes after it is
+// lost, or older than it; what is sent to all comes to all in the same order.
+func TestWelcomeIsCompleteInAStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ann := r.books.Join(code, "ann")
+		round := r.begin(plan(func(s *game.Settings) { s.Packets, s.Total, s.Cap, s.Countdown = 2000, 200_000, 100, 0 }))
+		time.Sleep(time.Second)
+		done := make(chan struct{})
+		var people sync.WaitGroup
+		var mu sync.Mutex
+		var stayed []*member
+		for range 6 {
+			people.Go(func() {
+				for n := 0; ; n++ {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					seat, m := r.sit(r.room, ann)
+					if n%3 == 0 {
+						r.room.Rise(seat, m)
+					} else {
+						mu.Lock()
+						stayed = append(stayed, m)
+						mu.Unlock()
+					}
+					time.Sleep(29 * time.Millisecond)
+				}
+			})
+		}
+		for n := range 150 {
+			r.world.claim(round.ID, game.DropID(n+1), ann.ID, "somebody") //nolint:gosec // small
+			r.world.set(func(w *world) {
+				w.publish(game.Heard{Room: code, Notice: wire.Encode(wire.Notice{Code: fmt.Sprint(n)})})
+			})
+			time.Sleep(10 * time.Millisecond)
+		}
+		r.world.close(round.ID, game.Stopped)
+		time.Sleep(2 * time.Second)
+		close(done)
+		people.Wait()
+		synctest.Wait()
+		if len(stayed) < 100 {
+			t.Fatalf("only %d came", len(stayed))
+		}
+		for _, m := range stayed {
+			completeAndInOrder(t, m, 150)
+		}
+	})
+}
+
+// completeAndInOrder checks what one tab of a player with that many claims heard.
+func completeAndInOrder(t *testing.T, m *member, claims int) {
+	t.Helper()
+	heard := m.all()
+	if heard[0].kind != "welcome" || len(welcomes(t, m)) != 1 {
+		t.Fatalf("the first message is a %s", heard[0].kind)
+	}
+	welcome := welcomes(t, m)[0]
+	known := make(map[int]int)
+	for _, claim := range welcome.Claims {
+		known[claim.Number]++
+	}
+	for _, said := range claimsOf(t, m) {
+		known[said.Claim.Number]++
+	}
+	for number, times := range known {
+		if times != 1 {
+			t.Errorf("claim %d was told %d times", number, times)
+		}
+	}
+	if len(known) != claims {
+		t.Errorf("%d claims are known of %d, %d of them by welcome", len(known), claims, len(welcome.Claims))
+	}
+	last := -1
+	for _, notice := range noticesOf(t, m) {
+		var n int
+		if _, err := fmt.Sscan(notice.Code, &n); err != nil || (last >= 0 && n != last+1) {
+			t.Fatalf("notice %s after %d", notice.Code, last)
+		}
+		last = n
+	}
+	tally := welcome.Tally
+	for _, next := range tallies(t, m) {
+		if next.Epoch < tally.Epoch || (next.Epoch == tally.Epoch && next.Serial < tally.Serial) {
+			t.Errorf("tally %d.%d after %d.%d", next.Epoch, next.Serial, tally.Epoch, tally.Serial)
+		}
+		tally = next
+	}
+	phase := welcome.Round.Phase
+	for _, change := range changes(t, m) {
+		if phase.Over() {
+			t.Errorf("phase %s after %s", change.Round.Phase, phase)
+		}
+		phase = change.Round.Phase
+	}
+	if phase != game.Closed {
+		t.Errorf("the last phase heard is %s", phase)
+	}
+}
