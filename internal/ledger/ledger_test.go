@@ -12,18 +12,21 @@ import (
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
+	"redrain/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(childURL); url != "" {
 		os.Exit(runChild(url))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(testkit.Main(m))
 }
 
 // databases make a new, empty database each and return its URL. Every test of what a ledger promises runs on all of them.
 var databases = map[string]func(testing.TB) string{
-	"sqlite": func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db") },
+	"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db") },
+	"postgres": testkit.SharedPostgres,
+	"mariadb":  testkit.SharedMariaDB,
 }
 
 // onEach runs a test on every kind of database. Each call of open is another instance on the same one.

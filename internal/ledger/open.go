@@ -72,10 +72,12 @@ func openDatabase(ctx context.Context, url string) (database, error) {
 	switch {
 	case found && scheme == "sqlite":
 		return openSQLite(ctx, rest)
-	case found && (scheme == "postgres" || scheme == "postgresql" || scheme == "mysql"):
-		return database{}, fmt.Errorf("this version cannot use %s databases yet: set DATABASE_URL to sqlite:PATH", scheme)
+	case found && (scheme == "postgres" || scheme == "postgresql"):
+		return openPostgres(ctx, url)
+	case found && (scheme == "mysql" || scheme == "mariadb"):
+		return openMySQL(ctx, url)
 	}
-	return database{}, errors.New("DATABASE_URL must be sqlite:PATH")
+	return database{}, errors.New("DATABASE_URL must begin with sqlite:, postgres:// or mysql://")
 }
 
 // Ping asks the database for an answer.
@@ -88,5 +90,8 @@ func (l *Ledger) Ping(ctx context.Context) error {
 
 // Close waits for running statements and gives up all connections. Closing twice is fine.
 func (l *Ledger) Close() error {
+	if l.database.read == l.database.write {
+		return l.database.write.Close()
+	}
 	return errors.Join(l.database.read.Close(), l.database.write.Close())
 }

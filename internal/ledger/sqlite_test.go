@@ -20,12 +20,17 @@ import (
 func TestOpenRefusesWhatItCannotUseInOneLine(t *testing.T) {
 	folder := t.TempDir()
 	for url, want := range map[string]string{
-		"":                                "must be sqlite:PATH",
-		"redrain.db":                      "must be sqlite:PATH",
-		"oracle://u:hunter2@host/db":      "must be sqlite:PATH",
-		"postgres://u:hunter2@host/db":    "cannot use postgres",
-		"postgresql://u:hunter2@host/db":  "cannot use postgresql",
-		"mysql://u:hunter2@tcp(host)/db":  "cannot use mysql",
+		"":                           "must begin with sqlite:",
+		"redrain.db":                 "must begin with sqlite:",
+		"oracle://u:hunter2@host/db": "must begin with sqlite:",
+
+		"postgres://u:hunter2@127.0.0.1:1/db":   "postgres at 127.0.0.1 does not answer",
+		"postgresql://u:hunter2@127.0.0.1:1/db": "postgres at 127.0.0.1 does not answer",
+		"postgres://u:hunter2@127.0.0.1:x/db":   "is not like postgres://",
+		"mysql://u:hunter2@127.0.0.1:1/db":      "mysql at 127.0.0.1:1 does not answer",
+		"mysql://u:hunter2@tcp(host)/db":        "is not like mysql://",
+		"mysql://u:hunter2@127.0.0.1":           "is not like mysql://",
+
 		"sqlite:":                         "must be sqlite:PATH",
 		"sqlite://redrain.db":             "must be sqlite:PATH",
 		"sqlite::memory:":                 "must name a file",

@@ -1,0 +1,67 @@
+-- +goose Up
+
+-- Texts that the instances share, such as the secret that signs sessions. The first one written stays.
+CREATE TABLE settings (
+    name  TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+);
+
+CREATE TABLE rooms (
+    code         TEXT   NOT NULL PRIMARY KEY,
+    name         TEXT   NOT NULL,
+    active_round TEXT   UNIQUE, -- the round that is in countdown or raining; NULL for none
+    created_at   BIGINT NOT NULL
+);
+
+CREATE TABLE players (
+    id        TEXT   NOT NULL PRIMARY KEY,
+    room      TEXT   NOT NULL REFERENCES rooms (code),
+    nickname  TEXT   NOT NULL,
+    joined_at BIGINT NOT NULL
+);
+
+CREATE INDEX players_of_room ON players (room, joined_at);
+
+CREATE TABLE rounds (
+    id                  TEXT    NOT NULL PRIMARY KEY,
+    room                TEXT    NOT NULL REFERENCES rooms (code),
+    title               TEXT    NOT NULL,
+    total_cents         BIGINT  NOT NULL CHECK (total_cents >= 1),
+    packets             BIGINT  NOT NULL CHECK (packets >= 1),
+    split               TEXT    NOT NULL CHECK (split IN ('live', 'dealt')),
+    deal                TEXT    NOT NULL,
+    tiers               TEXT    NOT NULL, -- JSON: [{"packets","cents"}, …]
+    pace                TEXT    NOT NULL CHECK (pace IN ('even', 'burst')),
+    cap                 BIGINT  NOT NULL CHECK (cap >= 1),
+    min_cents           BIGINT  NOT NULL CHECK (min_cents >= 1),
+    max_cents           BIGINT  NOT NULL CHECK (max_cents >= 0), -- 0: none
+    countdown_ms        BIGINT  NOT NULL CHECK (countdown_ms >= 0),
+    duration_ms         BIGINT  NOT NULL CHECK (duration_ms >= 1),
+    drops_per_second    BIGINT  NOT NULL,
+    bomb_percent        BIGINT  NOT NULL,
+    close_when_sold_out BOOLEAN NOT NULL,
+    rehearsal           BOOLEAN NOT NULL,
+    phase               TEXT    NOT NULL CHECK (phase IN ('draft', 'countdown', 'raining', 'closed', 'settled')),
+    reason              TEXT    NOT NULL, -- of a closed round, else empty
+    frozen              BOOLEAN NOT NULL,
+    secret              TEXT    NOT NULL, -- empty in a draft
+    commitment          TEXT    NOT NULL, -- empty in a draft
+    starts_at           BIGINT  NOT NULL, -- by Redis' clock; 0 until the round is open in Redis
+    ends_at             BIGINT  NOT NULL,
+    claimed_packets     BIGINT  NOT NULL CHECK (claimed_packets BETWEEN 0 AND packets),
+    claimed_cents       BIGINT  NOT NULL CHECK (claimed_cents BETWEEN 0 AND total_cents),
+    created_at          BIGINT  NOT NULL,
+    begun_at            BIGINT  NOT NULL, -- by the clock of the instance that began it; 0 in a draft
+    closed_at           BIGINT  NOT NULL, -- by the clock of the instance that closed it; 0 before
+    CHECK ((phase = 'draft') = (secret = '')),
+    CHECK ((phase IN ('closed', 'settled')) = (reason <> ''))
+);
+
+CREATE INDEX rounds_of_room ON rounds (room, created_at);
+CREATE INDEX rounds_in_phase ON rounds (phase);
+
+-- +goose Down
+DROP TABLE rounds;
+DROP TABLE players;
+DROP TABLE rooms;
+DROP TABLE settings;

@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/dialect/mysqldialect"
+	"github.com/uptrace/bun/schema"
+)
+
+// errSpent makes database/sql throw a connection away.
+var errSpent = driver.ErrBadConn
+
+func openMySQL(ctx context.Context, text string) (database, error) {
+	config, err := mysqlConfig(text)
+	if err != nil {
+		return database{}, err
+	}
+	migrations, err := fs.Sub(migrationFiles, "migrations/mysql")
+	if err != nil {
+		return database{}, fmt.Errorf("embedded migrations: %w", err)
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return database{}, errMySQLURL
+	}
+	db := sql.OpenDB(connector)
+	if err := answering(ctx, db, "mysql", config.Addr); err != nil {
+		return database{}, err
+	}
+	return database{
+		write: db, read: db,
+		newDialect: func() schema.Dialect { return mysqldialect.New() },
+		migrations: migrations, goose: goose.DialectMySQL,
+		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		refuses:      mysqlRefuses,
+		lock: func(ctx context.Context) (func() error, error) {
+			const forever = 1 << 30 // seconds; ctx ends it
+			return lockBySession(ctx, db, fmt.Sprintf("DO GET_LOCK('redrain migrations of %s', %d)", config.DBName, forever))
+		},
+	}, nil
+}
+
+var plainHost = regexp.MustCompile(`^(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d+)?$`)
+
+var errMySQLURL = errors.New("DATABASE_URL is not like mysql://USER:PASSWORD@HOST:3306/DATABASE")
+
+func mysqlConfig(text string) (*mysql.Config, error) {
+	address, err := url.Parse(text)
+	if err != nil || !plainHost.MatchString(address.Host) || len(address.Path) < 2 || strings.ContainsAny(address.Path[1:], "/'\\") {
+		return nil, errMySQLURL
+	}
+	config, err := mysql.ParseDSN("/?" + address.RawQuery)
+	if err != nil {
+		return nil, errMySQLURL
+	}
+	config.User = address.User.Username()
+	config.Passwd, _ = address.User.Password()
+	config.Net, config.Addr, config.DBName = "tcp", address.Host, address.Path[1:]
+	if address.Port() == "" {
+		config.Addr = net.JoinHostPort(address.Hostname(), "3306")
+	}
+	config.ClientFoundRows = true // rows that an UPDATE found, changed or not, as elsewhere
+	config.ParseTime = true
+	config.Collation = "utf8mb4_bin"
+	if config.Params == nil {
+		config.Params = make(map[string]string)
+	}
+	// Strict, and backslashes escape: what is quoted for it is understood.
+	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+	config.Logger = quietLogger{}
+	return config, nil
+}
+
+// quietLogger passes on what the driver would print by itself.
+type quietLogger struct{}
+
+func (quietLogger) Print(words ...any) { slog.Debug("mysql: " + fmt.Sprint(words...)) }
+
+// mysqlRefusals are the numbers of errors that say what is wrong with a statement's values.
+var mysqlRefusals = []uint16{
+	1048,       // NULL where none may be
+	1062,       // a key twice
+	1264, 1690, // out of range
+	1366, 1406, // not of the type, too long
+	1451, 1452, // foreign keys
+	3819, 4025, // CHECK, of MySQL and of MariaDB
+}
+
+func mysqlRefuses(err error) bool {
+	var fault *mysql.MySQLError
+	return errors.As(err, &fault) && slices.Contains(mysqlRefusals, fault.Number)
+}
