@@ -14,7 +14,7 @@ import (
 
 // databaseConfig is what every command that needs the database asks for.
 type databaseConfig struct {
-	DatabaseURL string `env:"DATABASE_URL" default:"sqlite:redrain.db" placeholder:"URL" help:"Database: sqlite:PATH. By default a file in the working directory."`
+	DatabaseURL string `env:"DATABASE_URL" default:"sqlite:redrain.db" placeholder:"URL" help:"Database: sqlite:PATH, postgres:// or mysql://. By default a file in the working directory."`
 }
 
 // settleConfig is what settlers ask for.
