@@ -105,7 +105,7 @@ func (a *app) openRooms(context.Context) error {
 	}})
 	a.ear = a.redis.Subscribe(context.Background(), a.log, func(heard game.Heard) { a.rooms.Hear(heard) })
 	a.rooms = live.New(live.Options{
-		Books: a.books, Pool: a.redis, Ear: a.ear, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut,
+		Books: a.books, Pool: a.redis, Ear: a.ear, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
 		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,
 	})
 	keeping, end := context.WithCancel(context.Background())

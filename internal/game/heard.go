@@ -7,6 +7,10 @@ type Heard struct {
 	Round  string // the round with this id was opened or closed
 	Tally  []byte // a wire.Tally in JSON, from the holder of the room's lease
 	Notice []byte // a wire.Notice in JSON
+	// ForHosts is the code of a notice for the pages of hosts alone.
+	ForHosts string
+	// Doors: somebody was blocked, or let in again.
+	Doors bool
 	// Lost: something may have been missed; what is known must be read again.
 	Lost bool
 }

@@ -165,6 +165,9 @@ func (g *Gate) player(ctx context.Context, id string) (game.Player, error) {
 	if err != nil {
 		return game.Player{}, fmt.Errorf("read the player: %w", err)
 	}
+	if player.Blocked {
+		return game.Player{}, &refusal{http.StatusForbidden, "blocked", "the host has blocked this player"}
+	}
 	return player, nil
 }
 

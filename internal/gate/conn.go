@@ -28,6 +28,7 @@ var (
 	closeFault         = closingOf(wire.CloseFault)
 	closePingTimeout   = closingOf(wire.ClosePingTimeout)
 	closeTooManyErrors = closingOf(wire.CloseTooManyErrors)
+	closeBlocked       = closingOf(wire.CloseBlocked)
 	closeBinary        = closing{websocket.StatusUnsupportedData, "text frames only"}
 	closeNotUTF8       = closing{websocket.StatusInvalidFramePayloadData, "not valid UTF-8"}
 	closeOver          = closing{websocket.StatusNormalClosure, ""}
@@ -126,6 +127,9 @@ func (c *conn) check() {
 // cut ends the connection with a close frame, after what is being written right now. What waits is given up, unless this
 // instance goes away: then it is written first.
 func (c *conn) cut(why closing) { c.out.close(why) }
+
+// Expel sends a blocked player away.
+func (c *conn) Expel() { c.cut(closeBlocked) }
 
 // drop ends the connection at once, without a word, under whoever reads or writes.
 func (c *conn) drop() {

@@ -12,7 +12,8 @@ const parts = 10
 type audience struct {
 	mu       sync.RWMutex
 	players  [parts]map[Member]struct{}
-	watchers map[Member]struct{}
+	watchers map[Member]struct{} // hosts and screens
+	hosts    map[Member]struct{}
 	next     int
 }
 
@@ -26,19 +27,23 @@ func (a *audience) sit(m Member) {
 	a.players[a.next][m] = struct{}{}
 }
 
-func (a *audience) watch(m Member) {
+func (a *audience) watch(m Member, hosts bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.watchers == nil {
-		a.watchers = make(map[Member]struct{})
+		a.watchers, a.hosts = make(map[Member]struct{}), make(map[Member]struct{})
 	}
 	a.watchers[m] = struct{}{}
+	if hosts {
+		a.hosts[m] = struct{}{}
+	}
 }
 
 func (a *audience) leave(m Member) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.watchers, m)
+	delete(a.hosts, m)
 	for _, part := range a.players {
 		delete(part, m)
 	}
@@ -64,6 +69,15 @@ func (a *audience) watching(frame []byte) {
 	defer a.mu.RUnlock()
 	for m := range a.watchers {
 		m.Update(frame)
+	}
+}
+
+// hosting gives hosts a frame that must arrive.
+func (a *audience) hosting(frame []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range a.hosts {
+		m.Deliver(frame)
 	}
 }
 

@@ -32,6 +32,7 @@ func (r *Room) read(ctx context.Context) {
 		if woken || time.Since(reread) >= rereadAfter {
 			reread = time.Now()
 			r.complain("read where the room stands", r.refresh(ctx))
+			r.complain("keep blocked players out", r.keepOut(ctx))
 		}
 		r.complain("catch up", r.catchUp(ctx))
 		r.complain("close a sold-out round", r.reportSoldOut(ctx))

@@ -34,6 +34,7 @@ type Room struct {
 	latest   []byte
 	serial   int
 	spreadOf [parts]int
+	news     map[string]bool // codes of notices that hosts are to hear with the next beat
 
 	mu    sync.Mutex // guards what follows; nothing under it does I/O or waits
 	rain  *rain      // nil before the room's first round
@@ -51,7 +52,7 @@ func newRoom(opts *Options, known game.Room) *Room {
 	return &Room{
 		opts: opts, code: known.Code, name: known.Name,
 		inbox: make(chan game.Heard, inboxSize), work: make(chan func()), wake: make(chan struct{}, 1),
-		seats: make(map[string]*Seat),
+		seats: make(map[string]*Seat), news: make(map[string]bool),
 		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}},
 	}
 }
@@ -78,7 +79,7 @@ func (r *Room) Watch(role wire.Role, m Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.Deliver(r.welcome(wire.You{Role: role}, nil))
-	r.audience.watch(m)
+	r.audience.watch(m, role == wire.RoleHost)
 }
 
 // Sit lets a player's connection in. The player's claims are read from Redis first, so that a reload loses nothing; an

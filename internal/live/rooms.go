@@ -72,6 +72,8 @@ type Options struct {
 	Committer Committer
 	// SoldOut is called, off every lock, when a round's last packet is known to be taken.
 	SoldOut func(ctx context.Context, round string) error
+	// Blocked returns the ids of a room's blocked players; nil: nobody is.
+	Blocked func(ctx context.Context, room string) ([]string, error)
 	// TapsPerSecond and TapBurst bound one player's taps over all their tabs; 10 and 20 by default.
 	TapsPerSecond rate.Limit
 	TapBurst      int

@@ -21,6 +21,7 @@ type Seat struct {
 	// The rest is guarded by the room's lock.
 	members []Member
 	empty   time.Time // since when no tab is open
+	blocked bool
 
 	// Of the rain that of names.
 	of     *rain
@@ -109,10 +110,12 @@ func (s *Seat) Tap(round string, drop game.DropID, m Member, waiter game.Waiter)
 	s.room.mu.Lock()
 	r := s.room.rain
 	if r == nil || r.round.ID != round {
+		refused := !allowed || s.blocked
 		s.room.mu.Unlock()
-		return told(game.Throttled, !allowed, Elsewhere)
+		return told(game.Throttled, refused, Elsewhere)
 	}
 	r.taps++
+	allowed = allowed && !s.blocked // a blocked player's connections are being ended: nobody reads why
 	if !allowed {
 		s.room.mu.Unlock()
 		return game.Answer{Outcome: game.Throttled}, Told

@@ -30,6 +30,7 @@ func (r *Room) speak(ctx context.Context) {
 			part = (part + 1) % parts
 			r.turn(r.opts.Clock.Now())
 			r.spread(part)
+			r.tellHosts()
 		}
 	}
 }
@@ -51,7 +52,9 @@ func (r *Room) take(heard game.Heard) {
 		r.counted(heard.Tally)
 	case heard.Notice != nil:
 		r.audience.everybody(heard.Notice)
-	default: // another round, another phase, or something was lost: read it
+	case heard.ForHosts != "":
+		r.news[heard.ForHosts] = true
+	default: // another round, another phase, other doors, or something was lost: read it
 		if heard.Lost {
 			r.lost.Store(true)
 		}

@@ -88,7 +88,7 @@ func (c *Client) PublishTally(ctx context.Context, room string, tally []byte) er
 	return nil
 }
 
-// parseHeard reads 'claims ROUND LEFT REST BATCH', 'round ROUND', 'tally JSON', 'notice JSON'.
+// parseHeard reads 'claims ROUND LEFT REST BATCH', 'round ROUND', 'tally JSON', 'notice JSON', 'hosts CODE', 'doors'.
 func parseHeard(payload string) (game.Heard, error) {
 	kind, rest, _ := strings.Cut(payload, " ")
 	switch kind {
@@ -104,6 +104,10 @@ func parseHeard(payload string) (game.Heard, error) {
 		return game.Heard{Tally: []byte(rest)}, nil
 	case "notice":
 		return game.Heard{Notice: []byte(rest)}, nil
+	case "hosts":
+		return game.Heard{ForHosts: rest}, nil
+	case "doors":
+		return game.Heard{Doors: true}, nil
 	}
 	return game.Heard{}, fmt.Errorf("message of kind %q: %w", kind, errShape)
 }

@@ -17,7 +17,7 @@ const (
 	lookFor = 5 * time.Second
 )
 
-// Keep sees to it that every open round of every room goes its way: it finishes openings that broke off, notes when it
+// Keep starts rounds at their planned moments, and sees to it that every open round of every room goes its way: it finishes openings that broke off, notes when it
 // rains, and closes rounds when they end or are sold out. Each round has a goroutine of its own, so that none waits for
 // another's trouble. What fails is tried again, after delays that grow to 2 s. It returns when ctx is done and all its
 // goroutines have ended. Every instance runs it; doing the same on many at once is fine.
@@ -35,6 +35,7 @@ func (s *Service) Keep(ctx context.Context) {
 		} else {
 			failures = 0
 		}
+		s.startDue(ctx, &watched, &watches)
 		for _, round := range open {
 			if _, already := watched.LoadOrStore(round.ID, true); already {
 				continue

@@ -17,6 +17,10 @@ type Books interface {
 	Round(ctx context.Context, id string) (game.Round, error)
 	// OpenRounds are all rounds in countdown or raining, frozen ones too.
 	OpenRounds(ctx context.Context) ([]game.Round, error)
+	// DueRounds are the drafts that were to start by themselves at now or before.
+	DueRounds(ctx context.Context, now game.Moment) ([]game.Round, error)
+	// PlanStart sets when a draft starts by itself; 0: by hand.
+	PlanStart(ctx context.Context, id string, on game.Moment) (game.Round, error)
 	// Begin takes a draft and its room; the secret of the first Begin stays. game.ErrRoomBusy, game.ErrWrongPhase.
 	Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error)
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)

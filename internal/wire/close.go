@@ -12,6 +12,7 @@ const (
 	CloseFault         CloseCode = 4003 // the server could not go on with this connection
 	CloseSessionEnded  CloseCode = 4500 // the session is no longer valid
 	CloseTooManyErrors CloseCode = 4501 // frames were refused again and again
+	CloseBlocked       CloseCode = 4502 // the host has sent this player away
 )
 
 var closeReasons = map[CloseCode]string{
@@ -21,6 +22,7 @@ var closeReasons = map[CloseCode]string{
 	CloseFault:         "fault",
 	CloseSessionEnded:  "session_ended",
 	CloseTooManyErrors: "too_many_errors",
+	CloseBlocked:       "blocked",
 }
 
 // String is the reason in the close frame, empty for a code that is not in the protocol.
