@@ -273,6 +273,13 @@ func (p *Player) Won() map[game.DropID]game.Cents {
 	return won
 }
 
+// Heard is how often this player was told an outcome.
+func (p *Player) Heard(outcome game.Outcome) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outcomes[outcome]
+}
+
 // Err is what went wrong with the connection or with what was heard on it, nil if nothing did.
 func (p *Player) Err() error {
 	p.mu.Lock()
