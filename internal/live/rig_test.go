@@ -2,9 +2,11 @@ package live
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -142,6 +144,14 @@ type instance struct {
 	rooms     *Rooms
 	soldOut   []time.Time
 	closes    bool // SoldOut closes the round
+	// complaints counts lines of the log.
+	complaints atomic.Int64
+}
+
+// Write takes a line of the log.
+func (i *instance) Write(line []byte) (int, error) {
+	i.complaints.Add(1)
+	return len(line), nil
 }
 
 func newInstance(t *testing.T, w *world, books *testkit.Books, name string) *instance {
@@ -152,7 +162,7 @@ func newInstance(t *testing.T, w *world, books *testkit.Books, name string) *ins
 	i.side = &side{world: w, name: name, ear: e}
 	i.rooms = New(Options{
 		Books: books, Pool: i.side, Ear: i.side, Clock: i.clock, Committer: i.committer, SoldOut: i.noteSoldOut,
-		TapsPerSecond: rate.Limit(10), TapBurst: 20,
+		TapsPerSecond: rate.Limit(10), TapBurst: 20, Log: slog.New(slog.NewTextHandler(i, nil)),
 	})
 	t.Cleanup(i.rooms.Close)
 	return i

@@ -1,10 +1,251 @@
 package live
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/wire"
 )
+
+// gaps are the times between what one member heard of a type, from a moment on.
+func gaps(m *member, kind string, from time.Time) (count int, shortest, longest time.Duration) {
+	shortest = time.Hour
+	last := from
+	for _, f := range m.all() {
+		if f.kind != kind || f.at.Before(from) {
+			continue
+		}
+		if count > 0 {
+			shortest = min(shortest, f.at.Sub(last))
+		}
+		longest = max(longest, f.at.Sub(last))
+		count, last = count+1, f.at
+	}
+	return count, shortest, longest
+}
+
+// Hosts and screens hear up to four tallies a second while something changes, players one; both at least one in two seconds
+// when nothing does.
+func TestThePaceOfTallies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		seat, player := r.sit(r.room, r.books.Join(code, "ann"))
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		time.Sleep(5 * time.Second)
+		check := func(what string, m *member, from time.Time, least, most int, apart, longest time.Duration) {
+			t.Helper()
+			count, shortest, longestGap := gaps(m, "tally", from)
+			if count < least || count > most || shortest < apart || longestGap > longest {
+				t.Errorf("%s: %d tallies, %v to %v apart", what, count, shortest, longestGap)
+			}
+		}
+		from := time.Now()
+		time.Sleep(20 * time.Second)
+		check("screen, idle room", screen, from, 10, 16, time.Second, 2*time.Second)
+		check("player, idle room", player, from, 9, 16, time.Second, 3*time.Second)
+		round := r.begin(plan())
+		until(round.StartsAt + 1000)
+		from = time.Now()
+		for range 1000 {
+			seat.Tap(round.ID, 1, player, &answers{})
+			time.Sleep(10 * time.Millisecond)
+		}
+		check("screen in the rain", screen, from, 30, 40, 250*time.Millisecond, 400*time.Millisecond)
+		check("player in the rain", player, from, 9, 11, 900*time.Millisecond, 1200*time.Millisecond)
+	})
+}
+
+// A second's tallies to thousands of phones are spread over that second.
+func TestPlayersHearTheTallyInTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		var members []*member
+		for n := range 200 {
+			_, m := r.sit(r.room, r.books.Join(code, fmt.Sprint("player ", n)))
+			members = append(members, m)
+		}
+		time.Sleep(5 * time.Second)
+		from := time.Now()
+		r.world.set(func(w *world) {
+			w.publish(game.Heard{Room: code, Tally: wire.Encode(wire.Tally{Epoch: 1 << 60, Serial: 1})})
+		})
+		time.Sleep(1100 * time.Millisecond)
+		moments := make(map[time.Duration]int)
+		for n, m := range members {
+			count := 0
+			for _, f := range m.all() {
+				if f.kind == "tally" && f.at.After(from) {
+					moments[f.at.Sub(from)]++
+					count++
+				}
+			}
+			if count != 1 {
+				t.Errorf("player %d heard it %d times", n, count)
+			}
+		}
+		if len(moments) != parts {
+			t.Errorf("heard in %d moments, want %d", len(moments), parts)
+		}
+		for moment, count := range moments {
+			if count != len(members)/parts {
+				t.Errorf("%d players hear it after %v, want %d", count, moment, len(members)/parts)
+			}
+		}
+	})
+}
+
+func TestOldTalliesAreIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		const epoch = 1 << 60
+		time.Sleep(time.Second)
+		before := len(tallies(t, screen))
+		r.world.set(func(w *world) { w.until, w.holder = time.Now().Add(time.Hour), "somebody else" })
+		for _, number := range [][2]int64{{0, 5}, {0, 4}, {0, 5}, {-1, 9}, {1, 1}, {0, 6}, {1, 1}, {1, 2}} {
+			r.world.set(func(w *world) {
+				w.publish(game.Heard{Room: code, Tally: wire.Encode(wire.Tally{Epoch: epoch + number[0], Serial: number[1]})})
+			})
+		}
+		r.world.set(func(w *world) { w.publish(game.Heard{Room: code, Tally: []byte("{")}) })
+		synctest.Wait()
+		var seen [][2]int64
+		for _, tally := range tallies(t, screen)[before:] {
+			seen = append(seen, [2]int64{tally.Epoch - epoch, tally.Serial})
+		}
+		if fmt.Sprint(seen) != "[[0 5] [1 1] [1 2]]" {
+			t.Errorf("heard %v", seen)
+		}
+		late := &member{}
+		r.room.Watch(wire.RoleScreen, late)
+		if tally := welcomes(t, late)[0].Tally; tally.Epoch != epoch+1 || tally.Serial != 2 {
+			t.Errorf("the welcome has tally %d.%d", tally.Epoch-epoch, tally.Serial)
+		}
+	})
+}
+
+// Both instances report, the holder of the lease adds up; who is gone is not online, and a tab is not a player.
+func TestTheTallyCountsOverAllInstances(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		other := newInstance(t, r.world, r.books, "two")
+		there := other.enter()
+		ann, bob := r.books.Join(code, "ann"), r.books.Join(code, "bob")
+		one, tab := r.sit(r.room, ann)
+		r.sit(r.room, ann)
+		two, away := other.sit(there, bob)
+		screen := &member{}
+		there.Watch(wire.RoleScreen, screen)
+		round := r.begin(plan())
+		until(round.StartsAt + 5000)
+		for range 3 {
+			one.Tap(round.ID, 1, tab, &answers{})
+			two.Tap(round.ID, 1, away, &answers{})
+		}
+		r.world.claim(round.ID, 7, ann.ID, bob.ID, ann.ID)
+		time.Sleep(time.Second)
+		heard := tallies(t, screen)
+		got := heard[len(heard)-1]
+		want := wire.Tally{
+			Type: wire.TypeTally, Round: round.ID, Epoch: got.Epoch, Serial: got.Serial, At: got.At, Online: 2, Taps: 6,
+			ClaimedPackets: 3, ClaimedCents: 300, LeftPackets: 7, LeftCents: 700,
+			Top: []wire.Rank{{Rank: 1, Player: ann.ID, Nickname: "ann", Cents: 200}, {Rank: 2, Player: bob.ID, Nickname: "bob", Cents: 100}},
+			Winners: []wire.Claim{
+				{Round: round.ID, Number: 3, Player: ann.ID, Nickname: "ann", Drop: 7, Cents: 100},
+				{Round: round.ID, Number: 2, Player: bob.ID, Nickname: "bob", Drop: 7, Cents: 100},
+				{Round: round.ID, Number: 1, Player: ann.ID, Nickname: "ann", Drop: 7, Cents: 100},
+			},
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("tally %+v\nwant  %+v", got, want)
+		}
+		asked, err := r.rooms.Tally(t.Context(), round)
+		asked.Epoch, asked.Serial, asked.At, asked.Type = got.Epoch, got.Serial, got.At, got.Type
+		if err != nil || fmt.Sprint(asked) != fmt.Sprint(want) {
+			t.Errorf("the API's tally %+v, %v", asked, err)
+		}
+		there.Rise(two, away)
+		time.Sleep(time.Second)
+		heard = tallies(t, screen)
+		if last := heard[len(heard)-1]; last.Online != 1 {
+			t.Errorf("%d online after one left", last.Online)
+		}
+	})
+}
+
+// The holder of the lease dies without a word: another instance publishes within two seconds.
+func TestAnotherInstanceTakesOverTheTally(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		time.Sleep(100 * time.Millisecond) // the first instance has the lease
+		other := newInstance(t, r.world, r.books, "two")
+		screen := &member{}
+		other.enter().Watch(wire.RoleScreen, screen)
+		round := r.begin(plan())
+		for _, raining := range []bool{false, true} {
+			at := round.StartsAt + 7333
+			if !raining {
+				at = round.StartsAt - 5000
+			}
+			until(at)
+			holder, heir := r.instance, other
+			if raining {
+				holder, heir = other, r.instance
+			}
+			if tallied := r.world.tallied(); tallied[len(tallied)-1].by != holder.side.name {
+				t.Fatalf("%s holds the lease", tallied[len(tallied)-1].by)
+			}
+			died := time.Now()
+			r.world.set(func(*world) { holder.side.dead, heir.side.dead = true, false })
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			tallied := r.world.tallied()
+			last := tallied[len(tallied)-1]
+			if last.by != heir.side.name {
+				t.Fatalf("two seconds after the death, %v: nothing new", died)
+			}
+			for n := 1; n < len(tallied); n++ {
+				before, after := tallied[n-1], tallied[n]
+				if after.Epoch < before.Epoch || (after.Epoch == before.Epoch && after.Serial != before.Serial+1) {
+					t.Errorf("tally %d.%d after %d.%d", after.Epoch, after.Serial, before.Epoch, before.Serial)
+				}
+			}
+		}
+	})
+}
+
+// A nickname that cannot be read holds the tally up; it does not publish an empty one.
+func TestATallyWaitsForItsNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		ann := r.books.Join(code, "ann")
+		round := r.begin(plan())
+		until(round.StartsAt + 5000)
+		r.books.Fail(game.ErrBusy)
+		r.world.claim(round.ID, 1, ann.ID)
+		time.Sleep(3 * time.Second)
+		r.books.Fail(nil)
+		time.Sleep(time.Second)
+		for _, tally := range tallies(t, screen) {
+			for _, rank := range tally.Top {
+				if rank.Nickname != "ann" {
+					t.Errorf("rank %+v", rank)
+				}
+			}
+		}
+		heard := tallies(t, screen)
+		if last := heard[len(heard)-1]; len(last.Top) != 1 || len(last.Winners) != 1 {
+			t.Errorf("the last tally is %+v", last)
+		}
+	})
+}
 
 // A storm of nudges made the holder of the lease publish with each.
 func TestNudgesDoNotMakeTalliesFaster(t *testing.T) {
