@@ -1,0 +1,331 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"reflect"
+	"testing"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/grab"
+	"redrain/internal/rdb"
+	"redrain/internal/testkit"
+	"redrain/internal/wire"
+)
+
+// process is an instance over a real Redis, or the embedded one.
+type process struct {
+	t         *testing.T
+	redis     *rdb.Client
+	committer *grab.Committer
+	rooms     *Rooms
+	ear       *rdb.Subscription
+	room      *Room
+}
+
+func newProcess(t *testing.T, address string, books *testkit.Books) *process {
+	t.Helper()
+	redis, err := rdb.Dial(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, redis: redis}
+	p.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, g game.Grabbed) { p.rooms.Grabbed(room, round, g) }})
+	p.ear = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Heard) { p.rooms.Hear(heard) })
+	p.rooms = New(Options{
+		Books: books, Pool: redis, Ear: p.ear, Clock: redis.Clock(), Committer: p.committer, TapsPerSecond: 1000, TapBurst: 1000,
+	})
+	t.Cleanup(func() {
+		_ = p.committer.Close(context.Background()) // bounded by the taps' own deadline
+		p.rooms.Close()
+		_ = p.ear.Close()
+		_ = redis.Disconnect()
+	})
+	if p.room, err = p.rooms.Enter(t.Context(), code); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// raining opens a round that has begun.
+func (p *process) raining(books *testkit.Books, change ...func(*game.Settings)) game.Round {
+	p.t.Helper()
+	round := plan(append(change, func(s *game.Settings) { s.Countdown = 0 })...)
+	books.Keep(round)
+	var amounts []game.Cents
+	if round.Settings.Split == game.SplitDealt {
+		amounts = game.DealtAmounts(round.Settings, round.Secret)
+	}
+	standing, err := p.redis.Open(p.t.Context(), round, amounts)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	round.StartsAt, round.EndsAt = standing.StartsAt, standing.EndsAt
+	return round
+}
+
+func (p *process) watch() *member {
+	m := &member{}
+	p.room.Watch(wire.RoleScreen, m)
+	return m
+}
+
+// grab takes a packet for each player in its own call.
+func (p *process) grab(round game.Round, drop game.DropID, players ...game.Player) {
+	p.t.Helper()
+	for _, player := range players {
+		grabbed, err := p.redis.Grab(p.t.Context(), code, round.ID, []game.Tap{{Player: player.ID, Drop: drop}})
+		if err != nil || grabbed.Answers[0].Outcome != game.Won {
+			p.t.Fatalf("%v, %v", grabbed.Answers, err)
+		}
+	}
+}
+
+// Case 29: ties on the leaderboard were ordered differently on two screens. Here who reached the total first is first, on both.
+func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		books := testkit.NewBooks(code)
+		one, two := newProcess(t, address, books), newProcess(t, address, books)
+		screens := []*member{one.watch(), two.watch()}
+		round := one.raining(books, func(s *game.Settings) { s.Split, s.Deal, s.Cap = game.SplitDealt, game.DealEqual, 2 })
+		var players []game.Player
+		for n := range 4 {
+			players = append(players, books.Join(code, fmt.Sprint("player ", n)))
+		}
+		one.grab(round, 1, players[2], players[0])
+		two.grab(round, 1, players[3], players[1])
+		two.grab(round, 2, players[0], players[3]) // these two have twice as much now
+		want := []string{"player 0", "player 3", "player 2", "player 1"}
+		for n, screen := range screens {
+			testkit.Eventually(t, 10*time.Second, func() error {
+				heard := tallies(t, screen)
+				var names []string
+				if len(heard) > 0 {
+					for _, rank := range heard[len(heard)-1].Top {
+						names = append(names, rank.Nickname)
+					}
+				}
+				if !reflect.DeepEqual(names, want) {
+					return fmt.Errorf("screen %d shows %v, want %v", n, names, want)
+				}
+				return nil
+			})
+		}
+		same := make(map[[2]int64]wire.Tally)
+		for _, tally := range tallies(t, screens[0]) {
+			same[[2]int64{tally.Epoch, tally.Serial}] = tally
+		}
+		for _, tally := range tallies(t, screens[1]) {
+			if other, ok := same[[2]int64{tally.Epoch, tally.Serial}]; ok && !reflect.DeepEqual(tally, other) {
+				t.Errorf("one screen shows %+v, the other %+v", tally, other)
+			}
+		}
+	})
+}
+
+// The instance that publishes is cut off from Redis: another one takes over within two seconds.
+func TestALeaseIsTakenOverOnRedis(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		books := testkit.NewBooks(code)
+		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
+		holder := newProcess(t, "redis://"+proxy.Addr, books)
+		testkit.Eventually(t, 10*time.Second, func() error {
+			if len(tallies(t, holder.watch())) == 0 && holder.epoch() == 0 {
+				return fmt.Errorf("no tally yet")
+			}
+			return nil
+		})
+		heir := newProcess(t, address, books)
+		heir.raining(books)
+		screen := heir.watch()
+		before := heir.epoch()
+		testkit.Eventually(t, 10*time.Second, func() error {
+			if before = heir.epoch(); before == 0 {
+				return fmt.Errorf("no tally yet")
+			}
+			return nil
+		})
+		proxy.Refuse()
+		proxy.Cut()
+		died := time.Now()
+		testkit.Eventually(t, 10*time.Second, func() error {
+			if heir.epoch() <= before {
+				return fmt.Errorf("no new epoch after %d", before)
+			}
+			return nil
+		})
+		for _, f := range screen.all() {
+			tally := tallies(t, &member{heard: []frame{f}})
+			if len(tally) == 0 || tally[0].Epoch <= before {
+				continue
+			}
+			if took := f.at.Sub(died); took > 2*time.Second {
+				t.Errorf("the first tally of the heir comes after %v", took)
+			}
+			break
+		}
+		proxy.Heal()
+	})
+}
+
+// epoch is that of the latest tally, 0 before the first.
+func (p *process) epoch() int64 {
+	p.room.mu.Lock()
+	defer p.room.mu.Unlock()
+	return p.room.tally.Epoch
+}
+
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+// Invariant 8 over a real subscription: it is cut, claims are made, and whoever missed them is told once it is back.
+func TestClaimsMadeWhileTheSubscriptionWasDownAreTold(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		books := testkit.NewBooks(code)
+		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
+		cut, other := newProcess(t, "redis://"+proxy.Addr, books), newProcess(t, address, books)
+		ann, bob := books.Join(code, "ann"), books.Join(code, "bob")
+		tab := &member{}
+		if _, err := cut.room.Sit(t.Context(), ann.ID, ann.Nickname, tab); err != nil {
+			t.Fatal(err)
+		}
+		round := other.raining(books)
+		testkit.Eventually(t, 10*time.Second, func() error {
+			if len(changes(t, tab)) == 0 {
+				return fmt.Errorf("the round is not known yet")
+			}
+			return nil
+		})
+		proxy.Refuse()
+		proxy.Cut()
+		other.grab(round, 1, ann, bob)
+		proxy.Heal()
+		testkit.Eventually(t, 10*time.Second, func() error {
+			if said := claimsOf(t, tab); len(said) != 1 || said[0].Claim.Drop != 1 {
+				return fmt.Errorf("told of %v", said)
+			}
+			return nil
+		})
+		other.grab(round, 2, ann) // and what comes now is heard
+		testkit.Eventually(t, 10*time.Second, func() error {
+			if said := claimsOf(t, tab); len(said) != 2 {
+				return fmt.Errorf("told of %v", said)
+			}
+			return nil
+		})
+	})
+}
+
+// tab is one connection of a player who taps.
+type tab struct {
+	*member
+	seat  *Seat
+	hears *answers
+}
+
+// knows waits until the tab was told of claims of this sum, by results and claims together.
+func (m tab) knows(t *testing.T, name string, want game.Cents) {
+	t.Helper()
+	testkit.Eventually(t, 10*time.Second, func() error {
+		known := make(map[int]game.Cents)
+		for _, said := range claimsOf(t, m.member) {
+			known[said.Claim.Number] = said.Claim.Cents
+		}
+		for _, answer := range m.hears.all {
+			if answer.Number > 0 {
+				known[answer.Number] = answer.Cents
+			}
+		}
+		var sum game.Cents
+		for _, cents := range known {
+			sum += cents
+		}
+		if sum != want {
+			return fmt.Errorf("%s knows of %v, Redis of %v", name, sum, want)
+		}
+		return nil
+	})
+}
+
+// Two instances, one storm: what was told adds up to what Redis holds.
+func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		books := testkit.NewBooks(code)
+		processes := []*process{newProcess(t, address, books), newProcess(t, address, books)}
+		round := processes[0].raining(books, func(s *game.Settings) { s.Packets, s.Cap, s.CloseWhenSoldOut = 60, 3, false })
+		tabs := make(map[string][]tab)
+		for n := range 20 {
+			player := books.Join(code, fmt.Sprint("player ", n))
+			for _, p := range processes { // the same player on both
+				m := &member{}
+				seat, err := p.room.Sit(t.Context(), player.ID, player.Nickname, m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tabs[player.ID] = append(tabs[player.ID], tab{m, seat, &answers{}})
+			}
+		}
+		testkit.Eventually(t, 10*time.Second, func() error {
+			for _, p := range processes {
+				if p.current() != round.ID || p.redis.Now() < round.StartsAt+edgeMS+100 {
+					return fmt.Errorf("not in the middle of the round yet")
+				}
+			}
+			return nil
+		})
+		taps := 0
+		for drop := game.DropID(1); drop <= 4; drop++ {
+			for _, both := range tabs {
+				for _, tab := range both {
+					answer, verdict := tab.seat.Tap(round.ID, drop, tab.member, tab.hears)
+					if verdict == Told {
+						tab.hears.Answered(game.Tap{Drop: drop}, answer)
+					}
+					taps++
+				}
+			}
+		}
+		for _, p := range processes {
+			if err := p.committer.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		claims, err := processes[0].redis.Claims(t.Context(), round.ID, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := make(map[string]game.Cents)
+		for _, claim := range claims {
+			held[claim.Player] += claim.Cents
+		}
+		heard := 0
+		for player, both := range tabs {
+			for n, tab := range both {
+				heard += len(tab.hears.all)
+				tab.knows(t, fmt.Sprintf("tab %d of %s", n, player), held[player])
+			}
+		}
+		if heard != taps || len(claims) == 0 {
+			t.Errorf("%d answers to %d taps, %d claims", heard, taps, len(claims))
+		}
+	})
+}
+
+// current is the round that the room shows.
+func (p *process) current() string {
+	p.room.mu.Lock()
+	defer p.room.mu.Unlock()
+	if p.room.rain == nil {
+		return ""
+	}
+	return p.room.rain.round.ID
+}
