@@ -25,7 +25,7 @@ import (
 
 const (
 	benchPlayers = 200
-	benchWins    = 10 // winning taps a player in one round: its cap
+	benchWins    = 20 // winning taps a player in one round: its cap
 	benchCapped  = 20 // taps after that, which the script refuses
 	benchRounds  = 10 // in one repeat
 	benchRepeats = 5
