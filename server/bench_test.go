@@ -25,7 +25,7 @@ import (
 
 const (
 	benchPlayers = 200
-	benchWins    = 10 // winning taps a player in one round: its cap
+	benchWins    = 20 // winning taps a player in one round: its cap
 	benchCapped  = 20 // taps after that, which the script refuses
 	benchRounds  = 10 // in one repeat
 	benchRepeats = 5
@@ -50,9 +50,9 @@ func (m *measured) cost() float64 { return float64(m.used.Microseconds()) / floa
 // echo: taps that win, taps that go to the script and lose, and taps that are answered from memory.
 func BenchmarkTapsAgainstEcho(b *testing.B) {
 	redis := testkit.Redis(b)
-	in := startInstance(b, "REDIS_URL="+redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error")
-	pids := []int{os.Getpid(), in.Pid(), redis.Pid()}
-	echo := startEcho(b)
+	in := startInstance(b, "REDIS_URL="+redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error", "NO_SETTLE=true")
+	echo, echoPid := startEcho(b)
+	pids := []int{os.Getpid(), in.Pid(), redis.Pid(), echoPid}
 	host := hostOf(b, in)
 	for range b.N {
 		kinds := []string{"echo", "won", "capped", "known"}
@@ -81,12 +81,16 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// startEcho starts a bare echo with a goroutine for each connection, as the library's documentation has it.
-func startEcho(b *testing.B) string {
+// asEcho makes this test binary be a bare echo, so that it is a process of its own as the server is.
+const asEcho = "REDRAIN_TEST_AS_ECHO"
+
+// serveEcho answers every frame with itself, with a goroutine for each connection, as the library's documentation has it.
+func serveEcho() error {
 	listening, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		b.Fatal(err)
+		return err
 	}
+	fmt.Printf("echo ws://%s\n", listening.Addr())
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 		if err != nil {
@@ -103,9 +107,16 @@ func startEcho(b *testing.B) string {
 			}
 		}
 	}), ReadHeaderTimeout: time.Second}
-	go func() { _ = server.Serve(listening) }()
-	b.Cleanup(func() { _ = server.Close() })
-	return "ws://" + listening.Addr().String()
+	return server.Serve(listening)
+}
+
+func startEcho(b *testing.B) (url string, pid int) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	echo := testkit.StartProgram(b, []string{asEcho + "=1"}, self)
+	return echo.Await(b, soon, `echo (ws://\S+)`)[1], echo.Pid()
 }
 
 // loop is one connection in a closed loop: the next frame goes out when the answer to the last one has come.

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(runUntilSignal(os.Args[1:]))
 	}
+	if os.Getenv(asEcho) != "" {
+		fmt.Println(serveEcho())
+		os.Exit(exitFault)
+	}
 	goleak.VerifyTestMain(m)
 }
 
