@@ -38,7 +38,7 @@ type app struct {
 	redis     *rdb.Client
 	rounds    *rounds.Service
 	committer *grab.Committer
-	settler   *settle.Settler // nil if others settle
+	settler   *settle.Settler // works unless others settle
 	rooms     *live.Rooms
 	ear       *rdb.Subscription
 	gate      *gate.Gate
@@ -152,7 +152,7 @@ func (a *app) openDoors(ctx context.Context) error {
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
 	})
 	web, err := api.New(api.Options{
-		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: a.redis, Results: a.books, Tallies: a.rooms,
+		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Results: a.books, Tallies: a.rooms,
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}},
 		Metrics: a.metrics(), Logger: a.log, Now: time.Now,
@@ -199,9 +199,7 @@ func (a *app) metrics() *prometheus.Registry {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "redrain_connections", Help: "Open WebSocket connections of this instance.",
 		}, func() float64 { return float64(a.gate.Connections()) }))
-	if a.settler != nil {
-		registry.MustRegister(settleMetrics(a.settler)...)
-	}
+	registry.MustRegister(settleMetrics(a.settler)...)
 	return registry
 }
 
@@ -239,7 +237,7 @@ func (a *app) stop(ctx context.Context) error {
 		errs = append(errs, a.ear.Close())
 		a.endKeeping()
 	}
-	if a.settler != nil {
+	if a.endSettling != nil {
 		errs = append(errs, a.settleEmbedded(ctx))
 		a.endSettling()
 	}

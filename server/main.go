@@ -22,10 +22,11 @@ const (
 )
 
 type cli struct {
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve players, hosts and screens (the default)."`
-	Settle  settleCommand  `cmd:"" help:"Settle rounds into the database, beside instances that serve, or in their place."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database's tables up to date and end."`
-	Load    loadCommand    `cmd:"" help:"Play a round with bots and report what they felt. Only on servers of your own."`
+	Serve     serveCommand     `cmd:"" default:"withargs" help:"Serve players, hosts and screens (the default)."`
+	Settle    settleCommand    `cmd:"" help:"Settle rounds into the database, beside instances that serve, or in their place."`
+	Reconcile reconcileCommand `cmd:"" help:"Compare rounds in Redis with their books; ends with exit code 1 if they differ."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database's tables up to date and end."`
+	Load      loadCommand      `cmd:"" help:"Play a round with bots and report what they felt. Only on servers of your own."`
 }
 
 func main() {

@@ -18,10 +18,10 @@ import (
 
 // openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
 func (a *app) openSettler() {
+	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
 	if a.config.NoSettle {
 		return
 	}
-	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
 	settling, end := context.WithCancel(context.Background())
 	a.endSettling = end
 	a.background.Go(func() { a.settler.Run(settling) })
@@ -33,7 +33,7 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 
 // sawGranted tells the settler which claim numbers were granted, so that it notices when Redis forgets them.
 func (a *app) sawGranted(round string, grabbed game.Grabbed) {
-	if a.settler == nil {
+	if a.config.NoSettle {
 		return
 	}
 	highest := 0

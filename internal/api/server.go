@@ -16,20 +16,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options are what the HTTP side is made of. All are needed but PublicURL, Origins.Allowed, Proxies and Checks.
+// Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies and Checks.
 type Options struct {
-	Rooms    Rooms
-	Rounds   Rounds
-	Claims   Claims
-	Results  Results
-	Tallies  Tallies
-	Sessions *Sessions
+	Rooms   Rooms
+	Rounds  Rounds
+	Claims  Claims
+	Results Results
+	Tallies Tallies
+	Desk    Desk
+	Guests  Guests
+	Speaker Speaker
+	// Rehearsals are played by bots through this instance's own door.
+	Rehearsals Rehearsals
+	Money      Money
+	Sessions   *Sessions
 	// Gate takes /ws, with nothing in between.
 	Gate http.Handler
 	// Pages are the files of package web.
 	Pages fs.FS
 	// Password is the hosts' password.
 	Password string
+	// PlayerSecret is what the host's own app signs players' tokens with; empty: none are taken.
+	PlayerSecret []byte
 	// PublicURL is how the world reaches this site: a scheme and a host. Empty: as each request did.
 	PublicURL string
 	Origins   Origins
@@ -157,4 +165,6 @@ func (s *Server) routeAPI() {
 	host("GET", "/rounds/:id/claims", s.listClaims)
 	anybody("GET", "/rounds/:id/claims/me", s.showMyClaims)
 	anybody("GET", "/rounds/:id/result/me", s.showMyResult)
+	s.routeHost(anybody, host)
+	s.routeMoney(host)
 }

@@ -75,11 +75,11 @@ type Watermark struct {
 	FirstPending string
 }
 
-// Difference is one way in which the books of a round do not agree.
+// Difference is one way in which books do not agree: What should be Expected, and Found is in its place.
 type Difference struct {
-	What   string `json:"what"`
-	Redis  int64  `json:"redis"`
-	Ledger int64  `json:"ledger"`
+	What     string `json:"what"`
+	Expected int64  `json:"expected"`
+	Found    int64  `json:"found"`
 }
 
 // Quarantined is a claim that the ledger cannot hold as it came: its escrow does not cover it ("overdraw"), the ledger has

@@ -10,6 +10,16 @@ import (
 	"redrain/internal/game"
 )
 
+// Begun returns every round that was ever begun, in the order of their ids.
+func (l *Ledger) Begun(ctx context.Context) ([]game.Round, error) {
+	var rows []roundRow
+	err := l.read.NewSelect().Model(&rows).Where("phase <> ?", game.Draft).Order("id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read begun rounds: %w", err)
+	}
+	return roundsOf(rows)
+}
+
 // Unsettled returns every begun round that is not settled, or whose keys in Redis still wait for their end, in the order of
 // their ids.
 func (l *Ledger) Unsettled(ctx context.Context) ([]game.Round, error) {
@@ -132,7 +142,7 @@ func (l *Ledger) Unbalanced(ctx context.Context) ([]game.Difference, error) {
 	}
 	differences := make([]game.Difference, len(rows))
 	for i, row := range rows {
-		differences[i] = game.Difference{What: row.ID + ": entries and balance", Redis: row.Entries, Ledger: row.Balance}
+		differences[i] = game.Difference{What: "balance_cents of " + row.ID, Expected: row.Entries, Found: row.Balance}
 	}
 	return differences, nil
 }

@@ -51,7 +51,7 @@ const releaseWithin = 5 * time.Second
 
 // Release lets a frozen round go on, and accepts its books as they are: should they differ from Redis, that much is known
 // from then on, and only another difference freezes it again. Without keys, what the ledger holds is settled. A round that is
-// not frozen is returned as it is. game.ErrNotYet: claims are on their way to the ledger. game.ErrWrongPhase: it is a draft,
+// not frozen is returned as it is. game.ErrBusy: claims are on their way to the ledger. game.ErrWrongPhase: it is a draft,
 // or settled. game.ErrNotFound.
 func (s *Settler) Release(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.release(ctx, id)
@@ -102,7 +102,7 @@ func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark,
 			}
 		}
 		if !pause(ctx, openPause, nil) {
-			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrNotYet)
+			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrBusy)
 		}
 	}
 }

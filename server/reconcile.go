@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+	"redrain/internal/rdb"
+	"redrain/internal/settle"
+	"redrain/internal/wire"
+)
+
+// reconcileCommand compares rounds with their books, and every account with its entries. It changes nothing.
+type reconcileCommand struct {
+	databaseConfig
+
+	Round    string `arg:"" optional:"" help:"Id of one round; all that were ever begun if there is none."`
+	JSON     bool   `help:"Print JSON, one object a line."`
+	RedisURL string `env:"REDIS_URL" placeholder:"URL" help:"Redis of the rounds. None: the books are compared with themselves."`
+}
+
+// errDiffers ends the command with a failure after everything was told.
+var errDiffers = errors.New("the books do not agree")
+
+// Run ends with exit code 1 if anything differs.
+func (c *reconcileCommand) Run(ctx context.Context, to *console) (err error) {
+	books, err := c.openLedger(ctx)
+	if err != nil {
+		return &startError{err}
+	}
+	defer func() { err = errors.Join(err, books.Close()) }()
+	var outbox settle.Outbox = noOutbox{}
+	if c.RedisURL != "" {
+		redis, err := rdb.Dial(ctx, c.RedisURL)
+		if err != nil {
+			return &startError{fmt.Errorf("REDIS_URL: %w", err)}
+		}
+		defer func() { err = errors.Join(err, redis.Disconnect()) }()
+		outbox = redis
+	}
+	agree, err := c.compare(ctx, to.out, books, settle.New(books, outbox, settle.Options{}))
+	if err == nil && !agree {
+		err = errDiffers
+	}
+	return err
+}
+
+func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *ledger.Ledger, settler *settle.Settler) (agree bool, err error) {
+	ids, err := c.rounds(ctx, books)
+	if err != nil {
+		return false, err
+	}
+	agree = true
+	for _, id := range ids {
+		r, err := settler.Reconcile(ctx, id)
+		if errors.Is(err, game.ErrNotFound) {
+			return false, &startError{fmt.Errorf("round %s was never begun", id)}
+		}
+		if err != nil {
+			return false, err
+		}
+		agree = agree && r.Agrees
+		if err := c.tell(out, r); err != nil {
+			return false, err
+		}
+	}
+	accounts, err := books.Unbalanced(ctx)
+	if err != nil {
+		return false, err
+	}
+	return agree && len(accounts) == 0, c.tellAccounts(out, accounts)
+}
+
+func (c *reconcileCommand) rounds(ctx context.Context, books *ledger.Ledger) ([]string, error) {
+	if c.Round != "" {
+		return []string{c.Round}, nil
+	}
+	begun, err := books.Begun(ctx)
+	ids := make([]string, len(begun))
+	for i, round := range begun {
+		ids[i] = round.ID
+	}
+	return ids, err
+}
+
+func (c *reconcileCommand) tell(out io.Writer, r wire.Reconciliation) error {
+	if c.JSON {
+		return json.NewEncoder(out).Encode(r)
+	}
+	state := "agrees"
+	switch {
+	case !r.Agrees:
+		state = "DIFFERS"
+	case r.InFlight:
+		state = "agrees so far, claims are on their way"
+	}
+	_, err := fmt.Fprintf(out, "%s %-9s %s: %d claims of %v, escrow %v, refunded %v\n", r.Round, r.Phase, state,
+		r.Ledger.Claims, r.Ledger.ClaimedCents, r.Ledger.EscrowCents, r.Ledger.RefundedCents)
+	for _, d := range r.Differences {
+		_, err = fmt.Fprintf(out, "  %s: %d expected, %d found\n", d.What, d.Expected, d.Found)
+	}
+	return err
+}
+
+func (c *reconcileCommand) tellAccounts(out io.Writer, differences []game.Difference) error {
+	if c.JSON {
+		return json.NewEncoder(out).Encode(map[string][]game.Difference{"accounts": append([]game.Difference{}, differences...)})
+	}
+	if len(differences) == 0 {
+		_, err := fmt.Fprintln(out, "every account is the sum of its entries")
+		return err
+	}
+	var err error
+	for _, d := range differences {
+		_, err = fmt.Fprintf(out, "%s: %d expected, %d found\n", d.What, d.Expected, d.Found)
+	}
+	return err
+}
+
+// noOutbox is a Redis that holds nothing.
+type noOutbox struct{ settle.Outbox }
+
+func (noOutbox) Watermark(context.Context, string) (game.Watermark, error) {
+	return game.Watermark{}, game.ErrGone
+}
