@@ -2,31 +2,40 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
 import { RankList } from '../shared/rank-list.js';
+import { RollingMoney } from '../shared/rolling-money.js';
 import { html } from '../shared/view.js';
+import { Confetti } from './confetti.js';
 import { JoinCorner } from './join-corner.js';
+import { TotalsBand } from './totals-band.js';
 
-/** @import {Round, Tally} from '../shared/messages.js' */
+/** @import {Live} from '../shared/live.js' */
+/** @import {Tally} from '../shared/messages.js' */
 
 /** As they stand on a podium: second, first, third. */
 const STEPS = [2, 1, 3];
 
 /**
- * After a round: the podium and the sums.
- * @param {{round: Round, tally: Tally, code: string}} props
+ * After a round: the podium and the sums. Who saw the rain sees them come up one by one, with confetti.
+ * @param {{live: Live, code: string}} props
  */
-export function EndScene({ round, tally, code }) {
-  return html`<main class="done">
+export function EndScene({ live, code }) {
+  const { round, roundTally, witnessed } = live.store;
+  if (!round.value || !roundTally.value) return null;
+  const { title, reason } = round.value;
+  const tally = roundTally.value;
+  return html`${witnessed.value && html`<${Confetti} key=${round.value.id} />`}
+  <main class="done ${witnessed.value ? 'done-live' : ''}">
     <header class="done-head">
-      <p class="done-reason" data-test="reason" data-reason=${round.reason}>${t(`reason.${round.reason || 'time'}`)}</p>
-      <h2 class="done-title">${round.title ? html`<bdi>${round.title}</bdi>` : t('screen.podium')}</h2>
-      <p class="done-sum">${t('screen.given')} <${Money} cents=${tally.claimed_cents} test="claimed-cents" />
+      <h2 class="done-title">${title ? html`<bdi>${title}</bdi>` : t('screen.podium')}</h2>
+      <p class="done-sum"><span data-test="reason" data-reason=${reason}>${t(`reason.${reason || 'time'}`)}</span>
+        ${' · '}${t('screen.given')} <${RollingMoney} cents=${tally.claimed_cents} test="claimed-cents" />
         ${' · '}<span data-test="claimed-packets" data-count=${tally.claimed_packets}>${t('packets', { n: tally.claimed_packets })}</span></p>
     </header>
     <div class="podium">
       ${STEPS.map((rank) => html`<${Step} key=${rank} rank=${rank} tally=${tally} />`)}
     </div>
     ${tally.top.length > 3 && html`<section class="panel done-rest"><${RankList} ranks=${tally.top} from=${4} /></section>`}
-    <${JoinCorner} code=${code} />
+    <footer class="done-foot"><${TotalsBand} live=${live} code=${code} /><${JoinCorner} code=${code} /></footer>
   </main>`;
 }
 

@@ -1,42 +1,73 @@
 import { t } from '../shared/i18n.js';
-import { Money } from '../shared/money-text.js';
+import { money } from '../shared/money.js';
 import { secondsLeft } from '../shared/phase.js';
 import { RankList } from '../shared/rank-list.js';
+import { RollingMoney } from '../shared/rolling-money.js';
 import { html } from '../shared/view.js';
-import { WinnerList } from '../shared/winner-list.js';
 import { JoinCorner } from './join-corner.js';
 import { Sky } from './sky.js';
+import { useSteady } from './steady.js';
+import { Ticker } from './ticker.js';
 
 /** @import {Live} from '../shared/live.js' */
+
+/** From then on the seconds want to be looked at. */
+const LAST_SECONDS = 10;
 
 /**
  * While it rains: where the money goes.
  * @param {{live: Live, code: string}} props
  */
 export function PlayingScene({ live, code }) {
-  const { round, moment, roundTally: tally } = live.store;
+  const { round, roundTally: tally } = live.store;
   if (!round.value) return null;
-  const { title, total_cents: total, packets, ends_at: end, frozen } = round.value;
-  const claimed = tally.value?.claimed_packets ?? 0;
-  const left = tally.value?.left_packets ?? packets;
+  const { title, total_cents: total, frozen } = round.value;
   return html`<${Sky} live=${live} /><main class="play">
-    <section class="play-middle">
+    <section class="play-main">
       <h2 class="play-title">${title ? html`<bdi>${title}</bdi>` : t('screen.raining')}</h2>
       ${frozen && html`<p class="play-frozen" data-test="frozen">${t('verdict.frozen')}</p>`}
       <p class="play-label">${t('screen.claimed')}</p>
-      <${Money} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" class="play-claimed" />
-      <div class="play-bar" role="img" aria-label=${t('totals.of', { part: claimed, all: packets })}>
-        <div class="play-fill" style=${{ transform: `scaleX(${packets > 0 ? claimed / packets : 0})` }}></div>
-      </div>
-      <dl class="play-facts">
-        <div><dt>${t('totals.claimed_packets')}</dt><dd data-test="claimed-packets" data-count=${claimed}>${t('totals.of', { part: claimed, all: packets })}</dd></div>
-        <div><dt>${t('screen.left')}</dt><dd><${Money} cents=${tally.value?.left_cents ?? total} test="left-cents" /></dd></div>
-        <div><dt>${t('totals.left_packets')}</dt><dd data-test="left-packets" data-count=${left}>${t('count', { count: left })}</dd></div>
-        <div class="play-time"><dt>${t('hud.seconds')}</dt><dd data-test="seconds">${secondsLeft(end, moment.value)}</dd></div>
-      </dl>
+      <p class="play-claimed" style=${{ '--letters': money(total).length }}>
+        <${RollingMoney} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" /></p>
+      <${Share} live=${live} />
+      <${Facts} live=${live} />
     </section>
-    <section class="panel play-ranks"><h3>${t('ranks.title')}</h3><${RankList} ranks=${tally.value?.top ?? []} /></section>
-    <section class="panel play-winners"><h3>${t('winners.title')}</h3><${WinnerList} winners=${tally.value?.winners ?? []} /></section>
-    <${JoinCorner} code=${code} />
+    <${Board} live=${live} />
+    <footer class="play-foot"><div class="play-wins"><${Ticker} winners=${tally.value?.winners ?? []} /></div><${JoinCorner} code=${code} /></footer>
   </main>`;
+}
+
+const BOARD_EVERY_MS = 1000;
+
+/** @param {{live: Live}} props */
+function Board({ live }) {
+  const top = useSteady(live.store.roundTally.value?.top, BOARD_EVERY_MS);
+  return html`<section class="panel play-ranks"><h3>${t('ranks.title')}</h3><${RankList} ranks=${top ?? []} /></section>`;
+}
+
+/** How much of the packets is gone. @param {{live: Live}} props */
+function Share({ live }) {
+  const { round, roundTally: tally } = live.store;
+  const all = round.value?.packets ?? 0;
+  const claimed = tally.value?.claimed_packets ?? 0;
+  return html`<div class="play-share">
+    <div class="play-bar" role="img" aria-label=${t('totals.of', { part: claimed, all })}>
+      <div class="play-fill" style=${{ transform: `scaleX(${all > 0 ? claimed / all : 0})` }}></div>
+    </div>
+    <p class="play-count" data-test="claimed-packets" data-count=${claimed}>${t('screen.of_packets', { part: claimed, all })}</p>
+  </div>`;
+}
+
+/** @param {{live: Live}} props */
+function Facts({ live }) {
+  const { round, moment, roundTally: tally } = live.store;
+  if (!round.value) return null;
+  const { total_cents: total, packets, ends_at: end } = round.value;
+  const left = tally.value?.left_packets ?? packets;
+  const seconds = secondsLeft(end, moment.value);
+  return html`<dl class="play-facts">
+    <div><dt>${t('screen.left')}</dt><dd><${RollingMoney} cents=${tally.value?.left_cents ?? total} test="left-cents" /></dd></div>
+    <div><dt>${t('totals.left_packets')}</dt><dd data-test="left-packets" data-count=${left}>${t('count', { count: left })}</dd></div>
+    <div class="play-time ${seconds <= LAST_SECONDS ? 'play-last' : ''}"><dt>${t('hud.seconds')}</dt><dd data-test="seconds" key=${seconds}>${seconds}</dd></div>
+  </dl>`;
 }

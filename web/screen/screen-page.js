@@ -2,12 +2,13 @@ import { asApiError, getRoom } from '../shared/api.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
 import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
-import { LanguageSwitch } from '../shared/language-switch.js';
 import { goLive } from '../shared/live.js';
 import { Name } from '../shared/name.js';
 import { listenForNotices } from '../shared/notices.js';
 import { showPhase } from '../shared/page.js';
-import { html, signal, useEffect, useSignalEffect } from '../shared/view.js';
+import { keepAwake } from '../shared/wake-lock.js';
+import { html, signal, useEffect, useSignalEffect, useState } from '../shared/view.js';
+import { Controls } from './controls.js';
 import { CountdownScene } from './countdown-scene.js';
 import { EndScene } from './end-scene.js';
 import { PlayingScene } from './playing-scene.js';
@@ -32,6 +33,8 @@ function connect(code) {
 /** @param {{code: string}} props */
 export function ScreenPage({ code }) {
   useEffect(() => connect(code), [code]);
+  useEffect(keepAwake, []);
+  const celebrated = useCelebrated(live.value?.store ?? null);
   useSignalEffect(() => {
     const { store, connection } = live.value ?? {};
     if (connection?.state.value === 'ended') showPhase('failed');
@@ -39,7 +42,7 @@ export function ScreenPage({ code }) {
   });
   if (!live.value) return html`<${FullMessage} text=${t('loading')} />`;
   const { store, connection } = live.value;
-  const scene = sceneOf(store);
+  const scene = sceneOf(store, celebrated);
   if (connection.state.value === 'ended') return html`<${Ended} reason=${connection.reason.value} again=${() => connect(code)} />`;
   return html`<div class="screen">
     <header class="screen-top">
@@ -47,7 +50,7 @@ export function ScreenPage({ code }) {
         : html`<h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>`}
       <${ConnectionBadge} connection=${connection} />
       <span class="screen-online" data-test="online" data-count=${store.online.value}>${t('online', { n: store.online.value })}</span>
-      <${LanguageSwitch} />
+      <${Controls} />
     </header>
     <${Scene} scene=${scene} live=${live.value} code=${code} />
   </div>`;
@@ -57,24 +60,43 @@ export function ScreenPage({ code }) {
 const Ended = ({ reason, again }) =>
   html`<${FullMessage} text=${t(reason === 'room_not_found' ? 'error.room_not_found' : 'ended.connection')} action=${t('action.retry')} onAction=${again} home />`;
 
+/** The podium stands this long; then the way in is what a wall is for. */
+const PODIUM_MS = 60_000;
+
+/**
+ * Whether the last round's podium has been shown for long enough, so that whoever came late finds the QR code large again.
+ * @param {Store|null} store
+ */
+function useCelebrated(store) {
+  const [round, setRound] = useState('');
+  const id = store?.round.value?.id ?? '';
+  const over = store?.stage.value === 'closed';
+  useEffect(() => {
+    if (!over) return undefined;
+    const timer = setTimeout(() => setRound(id), PODIUM_MS);
+    return () => clearTimeout(timer);
+  }, [id, over]);
+  return over && round === id;
+}
+
 /**
  * What to show: a round that nobody won anything in leaves nothing to celebrate.
  * @param {Store} store
+ * @param {boolean} celebrated
  */
-function sceneOf({ room, stage, roundTally }) {
+function sceneOf({ room, stage, roundTally }, celebrated) {
   if (!room.value) return 'loading';
   if (stage.value !== 'closed') return stage.value;
-  return roundTally.value && roundTally.value.claimed_packets > 0 ? 'closed' : 'waiting';
+  return !celebrated && roundTally.value && roundTally.value.claimed_packets > 0 ? 'closed' : 'waiting';
 }
 
 /** @param {{scene: string, live: Live, code: string}} props */
 function Scene({ scene, live: now, code }) {
-  const { room, round, roundTally } = now.store;
   switch (scene) {
     case 'loading': return html`<${FullMessage} text=${t('loading')} />`;
     case 'countdown': return html`<${CountdownScene} live=${now} code=${code} />`;
     case 'raining': return html`<${PlayingScene} live=${now} code=${code} />`;
-    case 'closed': return html`<${EndScene} round=${round.value} tally=${roundTally.value} code=${code} />`;
-    default: return html`<${WaitingScene} name=${room.value?.name ?? ''} code=${code} />`;
+    case 'closed': return html`<${EndScene} live=${now} code=${code} />`;
+    default: return html`<${WaitingScene} live=${now} code=${code} />`;
   }
 }

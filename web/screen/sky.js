@@ -1,3 +1,4 @@
+import { calm } from '../shared/calm.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useRef } from '../shared/view.js';
 import { packetWidth, placesOf } from '../player/geometry.js';
@@ -13,10 +14,11 @@ const MOST_DEVICE_PIXELS = 1.5;
  */
 export function Sky({ live }) {
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
+  const still = calm.value;
   useEffect(() => {
-    if (!canvas.current || matchMedia('(prefers-reduced-motion: reduce)').matches) return undefined;
+    if (!canvas.current || still) return undefined;
     return fall(canvas.current, live);
-  }, [live]);
+  }, [live, still]);
   return html`<canvas class="sky" ref=${canvas} aria-hidden="true"></canvas>`;
 }
 

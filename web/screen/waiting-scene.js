@@ -2,18 +2,22 @@ import { qrAddress } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name.js';
 import { html } from '../shared/view.js';
+import { TotalsBand } from './totals-band.js';
+
+/** @import {Live} from '../shared/live.js' */
 
 /**
  * Before a round: how to get in, as large as it goes.
- * @param {{name: string, code: string}} props
+ * @param {{live: Live, code: string}} props
  */
-export const WaitingScene = ({ name, code }) => html`<main class="wait">
+export const WaitingScene = ({ live, code }) => html`<main class="wait">
   <div class="wait-words">
     <p class="wait-product">${t('product')}</p>
-    <h1 class="wait-title" data-test="room-name"><${Name} text=${name} /></h1>
+    <h1 class="wait-title" data-test="room-name"><${Name} text=${live.store.room.value?.name ?? ''} /></h1>
     <p class="wait-lead">${t('screen.scan')}</p>
     <p class="wait-label">${t('screen.or', { host: location.host })}</p>
     <p class="wait-code" data-test="join-code" data-code=${code}>${code}</p>
   </div>
   <div class="wait-frame"><img class="wait-qr" data-test="qr" src=${qrAddress(code)} alt=${t('share.qr')} width="480" height="480" /></div>
+  <${TotalsBand} live=${live} code=${code} />
 </main>`;

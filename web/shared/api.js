@@ -80,5 +80,13 @@ export const getRound = (id) => call('GET', `/api/rounds/${path(id)}`);
 /** @param {string} id @param {number} after @param {number} limit @returns {Promise<{claims: Claim[], next: number}>} */
 export const listClaims = (id, after, limit) => call('GET', `/api/rounds/${path(id)}/claims?after=${after}&limit=${limit}`);
 
+/** @typedef {{round: Round, claimed_packets: number, claimed_cents: number}} PastRound */
+/** @typedef {{rank: number, players: number, claims: Claim[]}} OwnResult rank 0: won nothing */
+
+/** What the room has played, the newest first. @param {string} code @returns {Promise<{rounds: PastRound[]}>} */
+export const getHistory = (code) => call('GET', `/api/rooms/${path(code)}/history`);
+/** What a settled round came to for this player. @param {string} id @returns {Promise<OwnResult>} */
+export const getOwnResult = (id) => call('GET', `/api/rounds/${path(id)}/result/me`);
+
 /** The QR code that leads players into a room. @param {string} code */
 export const qrAddress = (code) => `/api/rooms/${path(code)}/qr.svg`;

@@ -1,10 +1,11 @@
 import { signal } from '../vendor/signals-core.js';
+import { recall, remember } from './remembered.js';
 import { words as en } from './words.en.js';
 import { words as zh } from './words.zh.js';
 
 /** @typedef {'zh'|'en'} Language */
 
-const REMEMBERED = 'redrain.language';
+const NAME = 'language';
 /** @type {Record<Language, Record<string, string>>} */
 const dictionaries = { zh, en };
 /** @type {Record<Language, string>} */
@@ -19,11 +20,7 @@ export const languageTag = () => tags[language.value];
 /** @param {Language} next */
 export function setLanguage(next) {
   language.value = next;
-  try {
-    localStorage.setItem(REMEMBERED, next);
-  } catch {
-    // private windows may refuse; the choice then lasts as long as the page
-  }
+  remember(NAME, next);
 }
 
 /**
@@ -57,17 +54,9 @@ function fill(text, values) {
 
 /** @returns {Language} */
 function initialLanguage() {
-  const remembered = remember();
+  const remembered = recall(NAME);
   if (remembered === 'zh' || remembered === 'en') return remembered;
   const wanted = globalThis.navigator?.languages ?? [];
   const known = wanted.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag === 'zh' || tag === 'en');
   return /** @type {Language} */ (known ?? (wanted.length > 0 ? 'en' : 'zh'));
-}
-
-function remember() {
-  try {
-    return globalThis.localStorage?.getItem(REMEMBERED);
-  } catch {
-    return null;
-  }
 }

@@ -1,25 +1,14 @@
 import { t } from './i18n.js';
+import { recall, remember } from './remembered.js';
 import { html } from './view.js';
 
-const REMEMBERED = 'redrain.nickname';
+const NAME = 'nickname';
 
 /** The nickname that this device used last, or ''. */
-export function rememberedNickname() {
-  try {
-    return localStorage.getItem(REMEMBERED) ?? '';
-  } catch {
-    return '';
-  }
-}
+export const rememberedNickname = () => recall(NAME) ?? '';
 
 /** @param {string} nickname */
-export function rememberNickname(nickname) {
-  try {
-    localStorage.setItem(REMEMBERED, nickname);
-  } catch {
-    // a convenience only
-  }
-}
+export const rememberNickname = (nickname) => remember(NAME, nickname);
 
 /**
  * @param {{value: string, onInput: (value: string) => void, error: string, autofocus?: boolean}} props

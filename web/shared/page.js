@@ -1,3 +1,4 @@
+import './calm.js';
 import { languageTag, t } from './i18n.js';
 import { effect, html, render } from './view.js';
 import { Toasts } from './toast.js';

@@ -10,6 +10,9 @@ export const words = {
   'packets.one': '{n} packet',
   'packets.other': '{n} packets',
   'language.name': '中文',
+  'switch.sound': 'Sound and vibration',
+  'switch.calm': 'Calm mode',
+  'switch.full': 'Full screen',
 
   'action.retry': 'Try again',
   'action.rejoin': 'Join again',
@@ -100,7 +103,11 @@ export const words = {
   'screen.claimed': 'Won so far',
   'screen.left': 'Still to win',
   'screen.podium': 'The winners',
-  'screen.given': 'Given away:',
+  'screen.given': 'Given away',
+  'screen.of_packets': '{part} of {all} packets',
+  'screen.all_rounds': 'So far',
+  'screen.rounds.one': '{n} round',
+  'screen.rounds.other': '{n} rounds',
 
   'host.title': 'Host',
   'login.title': 'Host login',

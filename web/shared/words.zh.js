@@ -8,6 +8,9 @@ export const words = {
   'online.other': '{n} 人在线',
   'packets.other': '{n} 个红包',
   'language.name': 'English',
+  'switch.sound': '声音和震动',
+  'switch.calm': '安静模式',
+  'switch.full': '全屏',
 
   'action.retry': '再试一次',
   'action.rejoin': '重新加入',
@@ -97,6 +100,9 @@ export const words = {
   'screen.left': '还剩',
   'screen.podium': '本场英雄榜',
   'screen.given': '共发出',
+  'screen.of_packets': '{part} / {all} 个红包',
+  'screen.all_rounds': '到现在',
+  'screen.rounds.other': '{n} 场',
 
   'host.title': '主持人',
   'login.title': '主持人登录',

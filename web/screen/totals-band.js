@@ -1,0 +1,24 @@
+import { t } from '../shared/i18n.js';
+import { RollingMoney } from '../shared/rolling-money.js';
+import { html, useEffect, useState } from '../shared/view.js';
+import { pastRounds, totalsOf } from './evening.js';
+
+/** @import {PastRound} from '../shared/api.js' */
+/** @import {Live} from '../shared/live.js' */
+
+/**
+ * Between rounds: what all of them came to.
+ * @param {{live: Live, code: string}} props
+ */
+export function TotalsBand({ live, code }) {
+  const [past, setPast] = useState(/** @type {PastRound[]} */ ([]));
+  const { round, roundTally } = live.store;
+  useEffect(() => void pastRounds(code).then(setPast), [code, round.value?.id, round.value?.phase]);
+  const { rounds, packets, cents } = totalsOf(past, round.value, roundTally.value);
+  if (rounds === 0) return null;
+  return html`<dl class="totals" data-test="totals" data-rounds=${rounds} data-packets=${packets}>
+    <div><dt>${t('screen.all_rounds')}</dt><dd>${t('screen.rounds', { n: rounds })}</dd></div>
+    <div><dt>${t('screen.given')}</dt><dd><${RollingMoney} cents=${cents} test="totals-cents" from=${0} /></dd></div>
+    <div><dt>${t('totals.claimed_packets')}</dt><dd>${t('count', { count: packets })}</dd></div>
+  </dl>`;
+}
