@@ -17,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"redrain/internal/api"
+	"redrain/internal/bots"
 	"redrain/internal/game"
 	"redrain/internal/gate"
 	"redrain/internal/grab"
@@ -43,9 +44,11 @@ type app struct {
 	ear       *rdb.Subscription
 	gate      *gate.Gate
 	sessions  *api.Sessions
-	http      *http.Server
-	debug     *http.Server // nil unless wanted
-	address   net.Addr
+	// rehearsals come and go by this instance's own door.
+	rehearsals *bots.Rehearsals
+	http       *http.Server
+	debug      *http.Server // nil unless wanted
+	address    net.Addr
 
 	background  sync.WaitGroup
 	endKeeping  context.CancelFunc
@@ -139,6 +142,7 @@ func (a *app) openDoors(ctx context.Context) error {
 	if a.sessions, err = a.openSessions(ctx); err != nil {
 		return err
 	}
+	a.openRehearsals()
 	if err := a.openDebug(ctx); err != nil {
 		return err
 	}
@@ -153,6 +157,7 @@ func (a *app) openDoors(ctx context.Context) error {
 	})
 	web, err := api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Results: a.books, Tallies: a.rooms,
+		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}},
 		Metrics: a.metrics(), Logger: a.log, Now: time.Now,
@@ -212,6 +217,7 @@ func (a *app) port() int {
 
 // stop goes from the doors down, so that each part can still use those below it:
 //
+//  0. bots give up what they rehearse;
 //  1. no new requests; requests under way finish;
 //  2. taps that wait get their answers, new ones hear busy;
 //  3. connections are told to come back later, which the answers reach before;
@@ -220,6 +226,9 @@ func (a *app) port() int {
 //  6. Redis and the books close last.
 func (a *app) stop(ctx context.Context) error {
 	var errs []error
+	if a.rehearsals != nil {
+		a.rehearsals.Close()
+	}
 	if a.http != nil {
 		errs = append(errs, a.http.Shutdown(ctx))
 	}

@@ -32,6 +32,7 @@ type serveCommand struct {
 	RedisURL       string   `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. None: the embedded one, for one instance, whose open rounds end with the process."`
 	HostPassword   string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page. None: one is made and printed."`
 	SessionSecret  string   `env:"SESSION_SECRET" placeholder:"TEXT" help:"At least 32 bytes that sign sessions. None: one is made and kept in the database."`
+	PlayerSecret   string   `name:"player-jwt-secret" env:"PLAYER_JWT_SECRET" placeholder:"TEXT" help:"At least 32 bytes with which your own app signs its players' tokens (HS256). None: players come in by nickname only."`
 	PublicURL      string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL" help:"Further web origins whose pages may connect."`
 	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
@@ -60,6 +61,8 @@ func (c *serveCommand) check() error {
 		return errors.New("NO_SETTLE needs REDIS_URL: nobody else could settle what the embedded Redis holds")
 	case c.SessionSecret != "" && len(c.SessionSecret) < 32:
 		return errors.New("SESSION_SECRET must have at least 32 bytes")
+	case c.PlayerSecret != "" && len(c.PlayerSecret) < 32:
+		return errors.New("PLAYER_JWT_SECRET must have at least 32 bytes")
 	}
 	for _, origin := range c.AllowedOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -55,6 +55,10 @@ func (s *Server) hostOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+func (s *Server) isHost(c echo.Context) bool {
+	return s.Sessions.Host(s.token(c.Request(), HostCookie)) == nil
+}
+
 // playerOf returns the id of the caller as a player of this room.
 func (s *Server) playerOf(c echo.Context, room string) (string, error) {
 	return s.Sessions.Player(s.token(c.Request(), PlayerCookie(room)), room)

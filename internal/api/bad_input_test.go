@@ -135,7 +135,7 @@ var badRequests = []struct {
 	{"GET", "/api/nothing", ``, nobody, 404, "not_found"},
 	{"GET", "/api", ``, nobody, 404, "not_found"},
 	{"PUT", "/api/rooms/RAXN88", `{}`, asHost, 405, "method_not_allowed"},
-	{"DELETE", "/api/rounds/" + roundA, ``, asHost, 405, "method_not_allowed"},
+	{"PUT", "/api/rounds/" + roundA, ``, asHost, 405, "method_not_allowed"},
 	{"POST", "/", ``, nobody, 405, "method_not_allowed"},
 	{"POST", "/nothing", ``, nobody, 404, "not_found"},
 }

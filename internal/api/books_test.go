@@ -29,7 +29,9 @@ type books struct {
 	changed int
 	fail    error // returned by everything, if set
 	during  func()
-	ranked  int // how often ranks were asked for
+	told    []string // what was said to pages and instances
+	ordered []string // ids of drafts
+	ranked  int      // how often ranks were asked for
 }
 
 func newBooks() *books {

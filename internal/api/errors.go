@@ -27,9 +27,15 @@ var (
 	errUnauthorized   = &refusal{http.StatusUnauthorized, "unauthorized", "", "this needs a session: log in or join first"}
 	errWrongPassword  = &refusal{http.StatusUnauthorized, "wrong_password", "password", "this is not the password"}
 	errOriginRefused  = &refusal{http.StatusForbidden, "origin_refused", "", "requests from this origin are not allowed"}
+	errRoomLocked     = &refusal{http.StatusForbidden, "room_locked", "", "the host has locked the room to newcomers"}
+	errAppOnly        = &refusal{http.StatusForbidden, "app_only", "", "this room is entered through the host's own app"}
+	errBlocked        = &refusal{http.StatusForbidden, "blocked", "", "the host has blocked this player"}
+	errTokensOff      = &refusal{http.StatusForbidden, "tokens_off", "", "this server takes no tokens of other apps"}
+	errBadToken       = &refusal{http.StatusUnauthorized, "bad_token", "token", "this token is not valid here, or not any more"}
 	errPageNotFound   = &refusal{http.StatusNotFound, "not_found", "", "there is nothing at this address"}
 	errRoomNotFound   = &refusal{http.StatusNotFound, "room_not_found", "", "there is no such room"}
 	errRoundNotFound  = &refusal{http.StatusNotFound, "round_not_found", "", "there is no such round"}
+	errPlayerNotFound = &refusal{http.StatusNotFound, "player_not_found", "", "there is no such player in this room"}
 	errMethod         = &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "", "this address does not take this method"}
 	errRoomBusy       = &refusal{http.StatusConflict, "room_busy", "", "another round of the room is active"}
 	errWrongPhase     = &refusal{http.StatusConflict, "wrong_phase", "", "the round's phase does not allow this"}

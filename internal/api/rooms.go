@@ -18,16 +18,37 @@ type nicknameBody struct {
 	Nickname *string `json:"nickname"`
 }
 
+// roomDetail is a room with what people need to know before they come in.
+type roomDetail struct {
+	Code    string `json:"code"`
+	Name    string `json:"name"`
+	Locked  bool   `json:"locked"`
+	AppOnly bool   `json:"app_only"`
+}
+
+func detailOf(r game.Room) roomDetail { return roomDetail{r.Code, r.Name, r.Locked, r.AppOnly} }
+
 type roomAnswer struct {
-	Room wire.Room `json:"room"`
+	Room roomDetail `json:"room"`
+}
+
+// roomGlance is a room in the list of all. Active is the id of its active round, or empty.
+type roomGlance struct {
+	roomDetail
+
+	Players int        `json:"players"`
+	Drafts  int        `json:"drafts"`
+	Played  int        `json:"played"`
+	Given   game.Cents `json:"given_cents"`
+	Active  string     `json:"active"`
 }
 
 type roomsAnswer struct {
-	Rooms []wire.Room `json:"rooms"`
+	Rooms []roomGlance `json:"rooms"`
 }
 
 type roomAndRoundAnswer struct {
-	Room  wire.Room   `json:"room"`
+	Room  roomDetail  `json:"room"`
 	Round *wire.Round `json:"round"`
 }
 
@@ -45,13 +66,16 @@ type joinedAnswer struct {
 	Token  string `json:"token"`
 }
 
-// roomOf reads the room that the address names; a code may be typed in lower case.
+// roomOf reads the room that the address names; a code may be typed in lower case. Stages are there for hosts alone.
 func (s *Server) roomOf(c echo.Context) (game.Room, error) {
 	code, ok := game.CleanCode(c.Param("code"))
 	if !ok {
 		return game.Room{}, errRoomNotFound
 	}
 	room, err := s.Rooms.Room(c.Request().Context(), code)
+	if err == nil && room.StageOf != "" && !s.isHost(c) {
+		err = errRoomNotFound
+	}
 	return room, orMissing(err, errRoomNotFound)
 }
 
@@ -68,17 +92,17 @@ func (s *Server) createRoom(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusCreated, roomAnswer{wire.RoomOf(room)})
+	return answer(c, http.StatusCreated, roomAnswer{detailOf(room)})
 }
 
 func (s *Server) listRooms(c echo.Context) error {
-	rooms, err := s.Rooms.Rooms(c.Request().Context())
+	rooms, err := s.Desk.Glances(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	list := make([]wire.Room, len(rooms))
-	for i, room := range rooms {
-		list[i] = wire.RoomOf(room)
+	list := make([]roomGlance, len(rooms))
+	for i, r := range rooms {
+		list[i] = roomGlance{detailOf(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
 	}
 	return answer(c, http.StatusOK, roomsAnswer{list})
 }
@@ -88,7 +112,7 @@ func (s *Server) showRoom(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	shown := roomAndRoundAnswer{Room: wire.RoomOf(room)}
+	shown := roomAndRoundAnswer{Room: detailOf(room)}
 	round, err := s.Rounds.LastRound(c.Request().Context(), room.Code)
 	switch {
 	case err == nil:
@@ -109,6 +133,12 @@ func (s *Server) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case room.Locked:
+		return errRoomLocked
+	case room.AppOnly:
+		return errAppOnly
+	}
 	var body nicknameBody
 	if err := readBody(c, &body); err != nil {
 		return err
@@ -121,12 +151,7 @@ func (s *Server) join(c echo.Context) error {
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
 	}
-	token, err := s.Sessions.NewPlayer(room.Code, joined.ID)
-	if err != nil {
-		return err
-	}
-	s.setCookie(c, PlayerCookie(room.Code), token, playerSession)
-	return answer(c, http.StatusCreated, joinedAnswer{player{joined.ID, joined.Nickname}, token})
+	return s.welcomePlayer(c, joined)
 }
 
 // showMe tells a player who they are. A session of somebody whom the books do not know is none.
@@ -142,6 +167,9 @@ func (s *Server) showMe(c echo.Context) error {
 	me, err := s.Rooms.Player(c.Request().Context(), id)
 	if err == nil && me.Room != room.Code {
 		err = errUnauthorized
+	}
+	if err == nil && me.Blocked {
+		err = errBlocked
 	}
 	if err != nil {
 		return orMissing(err, errUnauthorized)

@@ -65,10 +65,16 @@ func (s *Server) createRound(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if body.Rehearsal { // the room's people must not see it
+		if room, err = s.Desk.Stage(c.Request().Context(), room.Code); err != nil {
+			return orMissing(err, errRoomNotFound)
+		}
+	}
 	round, err := s.Rounds.Create(c.Request().Context(), room.Code, settings, body.Rehearsal)
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
 	}
+	s.tellHosts(c.Request().Context(), room.Code, noticeRounds)
 	return answer(c, http.StatusCreated, roundAnswer{wire.RoundOf(round)})
 }
 
@@ -100,11 +106,15 @@ func (s *Server) listRounds(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	return answer(c, http.StatusOK, roundsOf(rounds))
+}
+
+func roundsOf(rounds []game.Round) roundsAnswer {
 	list := make([]wire.Round, len(rounds))
 	for i, round := range rounds {
 		list[i] = wire.RoundOf(round)
 	}
-	return answer(c, http.StatusOK, roundsAnswer{list})
+	return roundsAnswer{list}
 }
 
 // step moves a round by one of the service's methods.
@@ -127,6 +137,9 @@ func step(move func(ctx context.Context, id string) (game.Round, error)) echo.Ha
 
 func (s *Server) showRound(c echo.Context) error {
 	round, err := s.roundOf(c)
+	if err == nil && round.Rehearsal && !s.isHost(c) {
+		err = errRoundNotFound
+	}
 	if err != nil {
 		return err
 	}

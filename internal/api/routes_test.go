@@ -32,13 +32,14 @@ func roundJSON(t *testing.T, id string, change ...func(*game.Round)) string {
 
 func TestRooms(t *testing.T) {
 	r := newRig(t)
-	wantJSON(t, r.call("POST", "/api/rooms", `{"name":"  春晚 "}`, asHost), 201, `{"room":{"code":"NEWRXX","name":"春晚"}}`)
-	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[{"code":"RAXN88","name":"年会"}]}`)
-	want := `{"room":{"code":"RAXN88","name":"年会"},"round":` + roundJSON(t, roundA) + `}`
+	wantJSON(t, r.call("POST", "/api/rooms", `{"name":"  春晚 "}`, asHost), 201, `{"room":{"code":"NEWRXX","name":"春晚","locked":false,"app_only":false}}`)
+	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[{"code":"RAXN88","name":"年会",
+		"locked":false,"app_only":false,"players":2,"drafts":1,"played":2,"given_cents":1505,"active":"`+roundA+`"}]}`)
+	want := `{"room":{"code":"RAXN88","name":"年会","locked":false,"app_only":false},"round":` + roundJSON(t, roundA) + `}`
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, want)
 	wantJSON(t, r.call("GET", "/api/rooms/raxn88", ""), 200, want)
 	r.books.rounds = nil
-	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, `{"room":{"code":"RAXN88","name":"年会"},"round":null}`)
+	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, `{"room":{"code":"RAXN88","name":"年会","locked":false,"app_only":false},"round":null}`)
 	r.books.rooms = nil
 	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[]}`)
 }
@@ -80,7 +81,7 @@ func TestCreateRoundTakesEverySetting(t *testing.T) {
 		"tiers":[{"packets":1,"cents":800},{"packets":2,"cents":100}],"pace":"burst","cap":2,"min_cents":50,"max_cents":900,
 		"countdown_ms":0,"duration_ms":600000,"drops_per_second":40,"bomb_percent":0,"close_when_sold_out":false,"rehearsal":true`
 	wantJSON(t, r.call("POST", "/api/rooms/RAXN88/rounds", "{"+settings+"}", asHost), 201,
-		`{"round":{"id":"`+unknown+`","room":"RAXN88","phase":"draft","reason":"","frozen":false,"place":0,"starts_on":0,"starts_at":0,"ends_at":0,
+		`{"round":{"id":"`+unknown+`","room":"STAGE2","phase":"draft","reason":"","frozen":false,"place":0,"starts_on":0,"starts_at":0,"ends_at":0,
 			"commitment":"","secret":"",`+settings+`}}`)
 }
 

@@ -43,10 +43,7 @@ type Player struct {
 
 // Join makes a player in a room, over an instance and from a source address (empty: any).
 func Join(ctx context.Context, instance, source, room, nickname string) (*Player, error) {
-	p := &Player{
-		instance: strings.TrimRight(instance, "/"), room: room, client: newClient(source),
-		tapped: make(map[game.DropID]time.Time), won: make(map[game.DropID]game.Cents), outcomes: make(map[game.Outcome]int),
-	}
+	p := newPlayer(instance, source, room)
 	var answer struct {
 		Player struct {
 			ID string `json:"id"`
@@ -59,6 +56,13 @@ func Join(ctx context.Context, instance, source, room, nickname string) (*Player
 	}
 	p.ID, p.token = answer.Player.ID, answer.Token
 	return p, nil
+}
+
+func newPlayer(instance, source, room string) *Player {
+	return &Player{
+		instance: strings.TrimRight(instance, "/"), room: room, client: newClient(source),
+		tapped: make(map[game.DropID]time.Time), won: make(map[game.DropID]game.Cents), outcomes: make(map[game.Outcome]int),
+	}
 }
 
 // SameAs returns a second tab of a player, over another instance if wanted.

@@ -20,6 +20,12 @@ type Options struct {
 	Instances []string
 	Password  string
 	Players   int
+	// Token is a host's session, in place of the password.
+	Token string
+	// Round is a draft to play in Room; empty: the swarm makes a room and a round of its own.
+	Room, Round string
+	// Seat makes player i and a session for them, in place of joining by nickname.
+	Seat func(ctx context.Context, i int) (id, token string, err error)
 	// Rate is how many taps a second each player makes, whether answers come or not (an open loop): latency counts from
 	// when a tap was meant to be made, so a stalled server cannot hide behind the taps that it delayed. 0: a closed loop, the
 	// next tap follows the answer.
@@ -76,14 +82,9 @@ func Play(ctx context.Context, opts Options) (*Report, error) {
 
 // gather makes the room and brings all players in, evenly over the ramp.
 func (s *Swarm) gather(ctx context.Context) error {
-	if err := s.host.Login(ctx, s.opts.Password); err != nil {
+	if err := s.enter(ctx); err != nil {
 		return err
 	}
-	room, err := s.host.MakeRoom(ctx, "load")
-	if err != nil {
-		return err
-	}
-	s.room = room.Code
 	s.opts.Progress("%d players join room %s", s.opts.Players, s.room)
 	s.players = make([]*Player, s.opts.Players)
 	began := time.Now()
@@ -106,9 +107,24 @@ func (s *Swarm) gather(ctx context.Context) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
+// enter lets the host in and finds or makes the room.
+func (s *Swarm) enter(ctx context.Context) error {
+	if s.host.token = s.opts.Token; s.host.token == "" {
+		if err := s.host.Login(ctx, s.opts.Password); err != nil {
+			return err
+		}
+	}
+	if s.room = s.opts.Room; s.room != "" {
+		return nil
+	}
+	room, err := s.host.MakeRoom(ctx, "load")
+	s.room = room.Code
+	return err
+}
+
 func (s *Swarm) join(ctx context.Context, i int) error {
 	instance := s.opts.Instances[i%len(s.opts.Instances)]
-	p, err := Join(ctx, instance, sourceFor(instance, i), s.room, fmt.Sprintf("bot %d", i))
+	p, err := s.newPlayer(ctx, instance, i)
 	if err != nil {
 		return err
 	}
@@ -116,6 +132,20 @@ func (s *Swarm) join(ctx context.Context, i int) error {
 	p.onResult = s.meter.result
 	p.onMessage = s.meter.message
 	return p.Connect(ctx)
+}
+
+func (s *Swarm) newPlayer(ctx context.Context, instance string, i int) (*Player, error) {
+	source := sourceFor(instance, i)
+	if s.opts.Seat == nil {
+		return Join(ctx, instance, source, s.room, fmt.Sprintf("bot %d", i))
+	}
+	id, token, err := s.opts.Seat(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlayer(instance, source, s.room)
+	p.ID, p.token = id, token
+	return p, nil
 }
 
 // sourceFor spreads players over the loopback network, if that is where the server is.
@@ -130,8 +160,11 @@ func sourceFor(instance string, i int) string {
 	return fmt.Sprintf("127.0.%d.%d", 1+i/sources%200, 1+i%sources)
 }
 
-// begin makes and starts the round.
+// begin makes the round, unless there is one, and starts it.
 func (s *Swarm) begin(ctx context.Context) (wire.Round, error) {
+	if s.opts.Round != "" {
+		return s.host.Start(ctx, s.opts.Round)
+	}
 	settings := map[string]any{
 		"title": "load", "total_cents": 100_000_000, "packets": 1_000_000, "cap": 10, "pace": "even",
 		"drops_per_second": 8, "bomb_percent": 0, "close_when_sold_out": false,

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+	"net"
+	"strconv"
+
+	"redrain/internal/bots"
+)
+
+// openRehearsals lets hosts rehearse through this instance's own door.
+func (a *app) openRehearsals() {
+	changed := func(ctx context.Context, room string) {
+		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.TellHosts(ctx, room, "rehearsals_changed"))
+	}
+	a.rehearsals = bots.NewRehearsals(a.books, a.sessions, a.loopback, changed, a.log)
+}
+
+// loopback is this instance's address for programs on this machine.
+func (a *app) loopback() string {
+	host := "127.0.0.1"
+	if tcp, ok := a.address.(*net.TCPAddr); ok && !tcp.IP.IsUnspecified() {
+		host = tcp.IP.String()
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(a.port()))
+}
