@@ -10,10 +10,10 @@ TOOLS := $(CURDIR)/.tools/bin
 LINT_STAMP := $(TOOLS)/golangci-lint-$(LINT_VERSION)-$(shell go env GOVERSION).stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint fmt bench fuzz tools
+.PHONY: help run build test lint fmt bench fuzz screenshots tools
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start the server with its embedded Redis and a SQLite file
 	go run ./server
@@ -39,6 +39,10 @@ fuzz: ## run each fuzz target; FUZZ_TIME=20s each
 	.ci/each Fuzz | while read -r package target; do \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) "$$package" || exit 1; \
 	done
+
+screenshots: ## write pictures of the pages, as the browser tests see them, to screenshots/
+	mkdir -p screenshots
+	REDRAIN_SCREENSHOTS=$(CURDIR)/screenshots go test ./server -count=1 -run TestARoundInBrowsers
 
 tools: $(LINT_STAMP) ## build the pinned linter (takes minutes, once)
 

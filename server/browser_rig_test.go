@@ -28,10 +28,11 @@ const picturesFolder = "REDRAIN_SCREENSHOTS"
 // sheet is one page in a browser, driven by clicking and typing as people do. It is for one goroutine at a time. With the
 // test it complains about requests to anybody but the site, about what the content policy stopped, and about console errors.
 type sheet struct {
-	t    *testing.T
-	who  string
-	site string
-	ctx  context.Context
+	t        *testing.T
+	who      string
+	site     string
+	language string // as browsers ask for it: zh-CN
+	ctx      context.Context
 
 	mu         sync.Mutex
 	complaints []string
@@ -55,7 +56,7 @@ func (s *sheet) newTab(screen testkit.Screen, who, site, language string) *sheet
 
 func prepare(t *testing.T, ctx context.Context, who, site, language string) *sheet {
 	t.Helper()
-	s := &sheet{t: t, who: who, site: site, ctx: ctx}
+	s := &sheet{t: t, who: who, site: site, language: language, ctx: ctx}
 	if err := chromedp.Listen(ctx, s.notice); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func (s *sheet) picture(name string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), pixels, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, name+"-"+s.language+".png"), pixels, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -89,6 +89,7 @@ const tenMinutesFast = `{
 func (e *evening) makeRoom(name, rooms string) {
 	e.t.Helper()
 	e.host.open("/host")
+	e.host.picture("host-login")
 	e.host.fill("password", password)
 	e.host.click("login")
 	e.host.awaitPhase("rooms")
@@ -120,7 +121,7 @@ func (e *evening) makeRound(fields map[string]string, choices ...string) {
 	if least < 1 || most < least || most > 10_000 {
 		e.t.Errorf("the preview shows amounts from %d to %d cents", least, most)
 	}
-	h.picture("host-" + e.language)
+	h.picture("host-form")
 	h.click("create-round")
 	h.await("document.querySelector('" + at("start") + "')")
 	e.round = see[string](h, "document.querySelector('"+at("round")+"').dataset.round")
@@ -137,6 +138,7 @@ func (e *evening) comeIn(ann, bob string) {
 	e.screen.await("document.querySelector('" + at("qr") + "').naturalWidth > 0")
 
 	e.ann.open("/")
+	e.ann.picture("join")
 	e.ann.fill("code", e.code)
 	e.ann.fill("nickname", ann)
 	e.ann.click("join")
@@ -146,6 +148,7 @@ func (e *evening) comeIn(ann, bob string) {
 
 	e.bob.open("/r/" + e.code)
 	e.bob.awaitPhase("entry")
+	e.bob.picture("player-entry")
 	e.bob.fill("nickname", bob)
 	e.bob.click("join")
 	e.bob.awaitPhase("waiting")
@@ -154,6 +157,8 @@ func (e *evening) comeIn(ann, bob string) {
 			e.t.Errorf("%s is called %q, not %q", s.who, shown, name)
 		}
 	}
+	e.bob.picture("player-waiting")
+	e.screen.picture("screen-waiting")
 	for _, s := range []*sheet{e.host, e.screen} {
 		s.await("document.querySelector('" + at("online") + "').dataset.count === '2'") // people, not tabs
 	}
@@ -207,6 +212,8 @@ func (e *evening) countDown() {
 	if shown[0] > 4 || slices.Max(shown)-slices.Min(shown) > 1 { // a second may pass while they are read
 		e.t.Errorf("the countdown shows %v on Ann's two pages, on Bob's and on the screen", shown)
 	}
+	e.bob.picture("player-countdown")
+	e.screen.picture("screen-countdown")
 	for _, s := range append(pages, e.host, e.hostAgain) {
 		s.awaitPhase("raining")
 	}
@@ -254,7 +261,8 @@ func heights(s *sheet) map[int64]float64 {
 func (e *evening) play(each int64) {
 	e.t.Helper()
 	e.bob.tapDrops(2)
-	e.bob.picture("player-" + e.language)
+	e.bob.picture("player-raining")
+	e.host.picture("host-raining")
 	count, sum := e.bob.number("claims-count", "count"), e.bob.number("sum", "cents")
 	e.bob.do(chromedp.Reload())
 	e.bob.awaitPhase("raining")
@@ -266,7 +274,7 @@ func (e *evening) play(each int64) {
 	e.annsTab.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '1'", at("claims-count")))
 	e.annsTab.tapDrops(each - 1) // the other tab takes over
 	e.ann.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '%d'", at("claims-count"), each-1))
-	e.screen.picture("screen-" + e.language)
+	e.screen.picture("screen-raining")
 	e.ann.tapDrops(each)
 	e.bob.tapDrops(each)
 }
@@ -299,6 +307,9 @@ func (e *evening) end(reason string, claims int) {
 		}
 	}
 	e.books(slices.Concat(anns, bobs))
+	e.bob.picture("player-end")
+	e.screen.picture("screen-end")
+	e.host.picture("host-end")
 }
 
 // books holds what the players saw against the claims and against the database.
