@@ -13,5 +13,5 @@ var (
 	ErrUnknown    = errors.New("the result is not known")
 	ErrTorn       = errors.New("the round's keys do not fit together")
 	// ErrRefused: nothing was done, and asking again at once would not help.
-	ErrRefused = errors.New("redis refused")
+	ErrRefused = errors.New("refused")
 )

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -117,6 +116,8 @@ func (b *booking) bookClaims(ctx context.Context, claims []claimRow) error {
 		return nil
 	}
 	slices.SortStableFunc(claims, func(x, y claimRow) int { return x.Number - y.Number })
+	claims, repeated := onceEach(claims)
+	b.booked.Redelivered += repeated
 	fresh, err := b.fresh(ctx, claims)
 	if err != nil {
 		return err
@@ -216,9 +217,8 @@ func (b *booking) write(ctx context.Context, claims []claimRow) (written, confli
 }
 
 // fresh leaves out the claims that the ledger, or the quarantine, has already, and puts those aside that it has otherwise.
+// They are sorted by number.
 func (b *booking) fresh(ctx context.Context, claims []claimRow) ([]claimRow, error) {
-	claims, repeated := onceEach(claims)
-	b.booked.Redelivered += repeated
 	if claims[0].Number > b.books.Highest {
 		return claims, nil // nothing like that ever came
 	}
@@ -246,7 +246,7 @@ func (b *booking) fresh(ctx context.Context, claims []claimRow) ([]claimRow, err
 	return fresh, b.conflict(ctx, conflicts)
 }
 
-// onceEach drops repetitions of a claim within one batch, sorted by number.
+// onceEach drops repetitions of a claim within one batch, sorted by number; what it was given is spent.
 func onceEach(claims []claimRow) (once []claimRow, repeated int) {
 	once = slices.CompactFunc(claims, func(a, b claimRow) bool { return a.equal(&b) })
 	return once, len(claims) - len(once)
@@ -300,7 +300,7 @@ func (l *Ledger) inTx(ctx context.Context, change func(context.Context, bun.Tx) 
 // orRefused marks what the database will never take.
 func (l *Ledger) orRefused(err error) error {
 	if err != nil && l.database.refuses(err) {
-		return errors.Join(game.ErrRefused, err)
+		return fmt.Errorf("%w: %w", game.ErrRefused, err)
 	}
 	return err
 }

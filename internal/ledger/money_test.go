@@ -1,0 +1,500 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+)
+
+// claim is claim number n of cents by a player, for a drop with the same number.
+func claim(n int, player string, cents game.Cents) game.Claim {
+	return game.Claim{Player: player, Drop: game.DropID(n), Cents: cents, Number: n}
+}
+
+// batch is an outbox entry of these claims.
+func batch(id string, claims ...game.Claim) game.Entry {
+	return game.Entry{ID: id, At: 1_800_000_000_000, Claims: claims}
+}
+
+// closing is the outbox entry that closes a round.
+func closing(claims int, claimed, refund game.Cents) game.Entry {
+	return game.Entry{ID: "99-0", At: 1_800_000_000_000, Refund: &game.Refund{
+		Reason: game.ByTime, At: 1_800_000_000_000, Claimed: game.Left{Packets: claims, Cents: claimed}, Cents: refund,
+	}}
+}
+
+func book(t testing.TB, l *ledger.Ledger, round game.Round, entries ...game.Entry) game.Booked {
+	t.Helper()
+	return must[game.Booked](t)(l.Book(t.Context(), round.ID, entries))
+}
+
+// balances are those that are not 0, by account without the ids of rooms and rounds.
+func balances(t testing.TB, l *ledger.Ledger, round game.Round) map[string]int64 {
+	t.Helper()
+	rows, err := ledger.Pools(l)["read"].QueryContext(t.Context(), "SELECT id, balance FROM accounts WHERE balance <> 0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	found := map[string]int64{}
+	for rows.Next() {
+		var id string
+		var cents int64
+		if err := rows.Scan(&id, &cents); err != nil {
+			t.Fatal(err)
+		}
+		found[strings.NewReplacer(":"+round.Room, "", ":"+round.ID, "").Replace(id)] = cents
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func wantBalances(t testing.TB, l *ledger.Ledger, round game.Round, want map[string]int64) {
+	t.Helper()
+	if got := balances(t, l, round); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("balances are %v, want %v", got, want)
+	}
+	wantDoubleEntry(t, l)
+}
+
+// wantDoubleEntry checks that all accounts sum to zero, and that each is the sum of its entries.
+func wantDoubleEntry(t testing.TB, l *ledger.Ledger) {
+	t.Helper()
+	if sum := must[game.Cents](t)(l.Balances(t.Context())); sum != 0 {
+		t.Errorf("the accounts sum to %d cents", sum)
+	}
+	if found := must[[]game.Difference](t)(l.Unbalanced(t.Context())); len(found) != 0 {
+		t.Errorf("accounts are not the sums of their entries: %v", found)
+	}
+	var movements, entries, sum int64
+	err := ledger.Pools(l)["read"].QueryRowContext(t.Context(),
+		"SELECT (SELECT COUNT(*) FROM movements), COUNT(*), COALESCE(SUM(cents), 0) FROM entries").Scan(&movements, &entries, &sum)
+	if err != nil || entries != 2*movements || sum != 0 {
+		t.Errorf("%d movements are %d entries of %d cents (%v)", movements, entries, sum, err)
+	}
+}
+
+func account(t testing.TB, l *ledger.Ledger, round game.Round) game.Account {
+	t.Helper()
+	return must[game.Account](t)(l.Account(t.Context(), round.ID))
+}
+
+func TestBudgetIsHeldInEscrowOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		for range 3 {
+			must[game.Round](t)(l.Begin(t.Context(), round.ID, game.NewSecret()))
+		}
+		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 1000})
+		if _, err := l.Account(t.Context(), newRound(t, l, newRoom(t, l)).ID); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("a draft has an account: %v", err)
+		}
+	})
+}
+
+// Case 15 of the field: what was committed and not acknowledged comes again. One row, one credit.
+func TestCase15RedeliveredClaimsAreCreditedOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l, other := open(), open()
+		round := begunRound(t, l, 10, 1000)
+		first, second := batch("1-0", claim(1, "ann", 100), claim(2, "bob", 50)), batch("2-0", claim(3, "ann", 30))
+		book(t, l, round, first)
+		if got := book(t, other, round, first, second, first); got.Claims != 1 || got.Redelivered != 4 || got.Alarm != "" {
+			t.Errorf("booked %+v", got)
+		}
+		book(t, l, round, second)
+		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 820, "player:ann": 130, "player:bob": 50})
+		if got := account(t, l, round); got.Booked != (game.Left{Packets: 3, Cents: 180}) || got.Highest != 3 || got.Frozen {
+			t.Errorf("the account is %+v", got)
+		}
+		if claims := must[[]game.Claim](t)(l.Claims(t.Context(), round.ID, 1, 10)); len(claims) != 2 || claims[1] != claim(3, "ann", 30) {
+			t.Errorf("claims are %v", claims)
+		}
+		if of := must[map[string][]game.Claim](t)(l.ClaimsOf(t.Context(), round.ID, "ann", "eve")); len(of) != 1 || len(of["ann"]) != 2 {
+			t.Errorf("claims of ann and eve are %v", of)
+		}
+	})
+}
+
+// Case 19 of the field: a replay rewrote amounts. Equal is ignored; different is an alarm, and the ledger stays.
+func TestCase19AReplayCannotRewriteTheLedger(t *testing.T) {
+	for name, forged := range map[string]game.Claim{
+		"amount": claim(2, "bob", 51), "player": claim(2, "eve", 50),
+		"number": {Player: "bob", Drop: 2, Cents: 50, Number: 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+				l := open()
+				round := begunRound(t, l, 10, 1000)
+				book(t, l, round, batch("1-0", claim(1, "ann", 100), claim(2, "bob", 50)))
+				got := book(t, l, round, batch("2-0", forged, claim(3, "cat", 30)))
+				if got.Alarm == "" || got.Quarantined != 1 || got.Claims != 1 {
+					t.Errorf("booked %+v", got)
+				}
+				if got := account(t, l, round); !got.Frozen || got.Quarantined != 1 {
+					t.Errorf("the account is %+v", got)
+				}
+				if again := book(t, l, round, batch("2-0", forged)); again.Redelivered != 1 || again.Alarm != "" {
+					t.Errorf("the same again is %+v", again)
+				}
+				wantBalances(t, l, round, map[string]int64{
+					"host": -1000, "escrow": 820, "player:ann": 100, "player:bob": 50, "player:cat": 30,
+				})
+			})
+		})
+	}
+}
+
+func TestAClaimThatWouldOverdrawIsPutAsideAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 100)
+		entry := batch("1-0", claim(1, "ann", 60), claim(2, "bob", 50), claim(3, "cat", 30), claim(4, "dan", 11), claim(5, "eve", 10))
+		if got := book(t, l, round, entry); got.Claims != 3 || got.Quarantined != 2 {
+			t.Errorf("booked %+v", got)
+		}
+		if got := book(t, l, round, entry); got.Claims != 0 || got.Redelivered != 5 {
+			t.Errorf("booked again %+v", got)
+		}
+		wantBalances(t, l, round, map[string]int64{"host": -100, "player:ann": 60, "player:cat": 30, "player:eve": 10})
+		aside := must[[]game.Quarantined](t)(l.Quarantined(t.Context(), round.ID))
+		if len(aside) != 2 || aside[0].Claim != claim(2, "bob", 50) || aside[0].Reason != "overdraw" || aside[1].Number != 4 {
+			t.Errorf("put aside are %+v", aside)
+		}
+		if driven := must[int](t)(l.DriveQuarantine(t.Context(), round.ID)); driven != 0 {
+			t.Errorf("%d claims were booked without cover", driven)
+		}
+	})
+}
+
+func TestClaimsBeyondThePacketsAreNotBooked(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 2, 1000)
+		got := book(t, l, round, batch("1-0", claim(1, "ann", 1), claim(2, "bob", 1), claim(3, "cat", 1)))
+		if got.Claims != 2 || got.Quarantined != 1 {
+			t.Errorf("booked %+v", got)
+		}
+	})
+}
+
+func TestRefundWaitsForExactlyItsClaims(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l, other := open(), open()
+		round := begunRound(t, l, 10, 1000)
+		refund := func(want game.RefundStep) {
+			t.Helper()
+			if got := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); got != want {
+				t.Errorf("the refund is %s, want %s", got, want)
+			}
+		}
+		refund(game.RefundUnknown)
+		book(t, l, round, batch("1-0", claim(1, "ann", 100)), closing(2, 150, 850))
+		refund(game.RefundWaiting)
+		book(t, l, round, batch("2-0", claim(2, "bob", 50)))
+		must[game.Round](t)(l.NoteFrozen(t.Context(), round.ID))
+		refund(game.RefundWaiting)
+		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 850, "player:ann": 100, "player:bob": 50})
+		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, nil))
+		atOnce(8, func(i int) {
+			if got, err := []*ledger.Ledger{l, other}[i%2].ApplyRefund(t.Context(), round.ID); err != nil || got != game.RefundApplied {
+				t.Errorf("the refund is %s, %v", got, err)
+			}
+		})
+		book(t, l, round, closing(2, 150, 850))
+		wantBalances(t, l, round, map[string]int64{"host": -150, "player:ann": 100, "player:bob": 50})
+	})
+}
+
+func TestRefundThatCanNeverAgreeIsTorn(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		for name, entry := range map[string]game.Entry{
+			"more claims": closing(0, 0, 1000), "another sum": closing(1, 99, 901), "not the budget": closing(1, 100, 901),
+		} {
+			round := begunRound(t, l, 10, 1000)
+			book(t, l, round, batch("1-0", claim(1, "ann", 100)), entry)
+			if got := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); got != game.RefundTorn {
+				t.Errorf("%s: the refund is %s", name, got)
+			}
+		}
+		wantDoubleEntry(t, l)
+	})
+}
+
+func TestASecondRefundIsAnAlarm(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		book(t, l, round, closing(0, 0, 1000))
+		if got := book(t, l, round, closing(1, 1, 999)); got.Alarm == "" {
+			t.Error("no alarm")
+		}
+		if got := account(t, l, round); got.Refund.Cents != 1000 || !got.Frozen {
+			t.Errorf("the account is %+v", got)
+		}
+	})
+}
+
+func TestSettledNeedsTheRefundAndIsForGood(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		settle := func(want game.Phase) game.Round {
+			t.Helper()
+			got := must[game.Round](t)(l.NoteSettled(t.Context(), round.ID))
+			if got.Phase != want {
+				t.Errorf("the round is %s, want %s", got.Phase, want)
+			}
+			return got
+		}
+		book(t, l, round, batch("1-0", claim(1, "ann", 100)), closing(1, 100, 900))
+		must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Left{}))
+		settle(game.Closed)
+		must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID))
+		if got := settle(game.Settled); got.Claimed != (game.Left{Packets: 1, Cents: 100}) {
+			t.Errorf("it gave away %+v", got.Claimed)
+		}
+		settle(game.Settled)
+		if _, err := l.NoteFrozen(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
+			t.Errorf("a settled round was frozen: %v", err)
+		}
+		if open := must[[]game.Round](t)(l.Unsettled(t.Context())); len(open) != 1 {
+			t.Errorf("to be looked after are %v", open)
+		}
+		if err := l.NoteRetired(t.Context(), round.ID); err != nil {
+			t.Fatal(err)
+		}
+		if open := must[[]game.Round](t)(l.Unsettled(t.Context())); len(open) != 0 {
+			t.Errorf("to be looked after are %v", open)
+		}
+	})
+}
+
+func TestInterruptedRoundsKeepTheirClaimsAndGiveTheRestBack(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		for name, before := range map[string][]game.Entry{
+			"no refund came": {batch("1-0", claim(1, "ann", 100))},
+			"a refund waits": {batch("1-0", claim(1, "ann", 100)), closing(3, 300, 700)},
+		} {
+			round := begunRound(t, l, 10, 1000)
+			book(t, l, round, before...)
+			if err := l.Interrupt(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
+				t.Errorf("%s: an open round was interrupted: %v", name, err)
+			}
+			must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.Interrupted, game.Left{}))
+			for range 2 {
+				if err := l.Interrupt(t.Context(), round.ID); err != nil {
+					t.Fatal(err)
+				}
+				if got := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); got != game.RefundApplied {
+					t.Errorf("%s: the refund is %s", name, got)
+				}
+			}
+			if got := must[game.Round](t)(l.NoteSettled(t.Context(), round.ID)); got.Phase != game.Settled || got.Claimed.Cents != 100 {
+				t.Errorf("%s: the round is %+v", name, got)
+			}
+			if escrow := must[game.Cents](t)(l.Escrow(t.Context(), round)); escrow != 0 {
+				t.Errorf("%s: %d cents are still held", name, escrow)
+			}
+		}
+		wantDoubleEntry(t, l)
+	})
+}
+
+func TestRehearsalsMovePlayMoneyOnly(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		draft := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), someSettings(), true))
+		round := must[game.Round](t)(l.Begin(t.Context(), draft.ID, game.NewSecret()))
+		book(t, l, round, batch("1-0", claim(1, "ann", 100)), closing(1, 100, 88_700))
+		must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID))
+		wantBalances(t, l, round, map[string]int64{"play_host": -100, "play_player:ann": 100})
+	})
+}
+
+// The database itself refuses what must never be, whoever asks.
+func TestTheDatabaseRefusesOverdraftsAndRewrites(t *testing.T) {
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			l := openLedger(t, newDatabase(t))
+			round := begunRound(t, l, 10, 1000)
+			book(t, l, round, batch("1-0", claim(1, "ann", 100)))
+			refused := []string{
+				"UPDATE accounts SET balance = -1 WHERE kind = 'escrow'",
+				"UPDATE accounts SET balance = -1 WHERE kind = 'player'",
+				"INSERT INTO movements SELECT * FROM movements",
+				"INSERT INTO claims SELECT round, 2, player, drop_id, cents, claimed_at FROM claims",
+			}
+			if name != "mariadb" { // see its migration
+				refused = append(refused, "UPDATE movements SET cents = 1", "DELETE FROM movements", "UPDATE claims SET cents = 1", "DELETE FROM claims")
+			}
+			for _, statement := range refused {
+				if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err == nil {
+					t.Errorf("taken: %s", statement)
+				}
+			}
+			if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), "UPDATE accounts SET balance = -9999 WHERE kind = 'host'"); err != nil {
+				t.Errorf("a host cannot owe: %v", err)
+			}
+		})
+	}
+}
+
+// Movements and claims are written and read, never changed: no code of this package could.
+func TestNoCodeChangesMovementsOrClaims(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	change := regexp.MustCompile(`New(Update|Delete)\(\)\.Model\((\(\*|&)?(movementRow|claimRow)|(UPDATE|DELETE FROM|update|delete from) (movements|claims)\b`)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := change.Find(text); found != nil {
+			t.Errorf("%s has %s", file, found)
+		}
+	}
+}
+
+// Case 17 of the field, in the ledger: what does not parse is kept, once, and can be tried again.
+func TestCase17DeadLettersAreKeptAndDrivenAgain(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		poison := game.Entry{ID: "1-0", Raw: `{"kind":"红包 'x' \\"}`, Fault: `it is of kind "红包"`}
+		for range 2 {
+			if got := book(t, l, round, poison, batch("2-0", claim(2, "bob", 50))); got.Alarm != "" {
+				t.Errorf("alarm: %s", got.Alarm)
+			}
+		}
+		letters := must[[]game.DeadLetter](t)(l.DeadLetters(t.Context(), round.ID))
+		if len(letters) != 1 || letters[0] != (game.DeadLetter{Entry: "1-0", Raw: poison.Raw, Reason: poison.Fault}) {
+			t.Errorf("dead letters are %+v", letters)
+		}
+		for want := 1; want >= 0; want-- {
+			got := must[game.Booked](t)(l.DriveLetter(t.Context(), round.ID, batch("1-0", claim(1, "ann", 100))))
+			if got.Claims != want {
+				t.Errorf("driven %+v", got)
+			}
+		}
+		if got := account(t, l, round); got.DeadLetters != 0 || got.Booked.Packets != 2 {
+			t.Errorf("the account is %+v", got)
+		}
+		wantDoubleEntry(t, l)
+	})
+}
+
+// After a failover Redis granted numbers 2 and 3 anew. The first holders keep theirs; a host who looked accepts that, has the
+// second ones paid too, and gets what is left.
+func TestAcceptedDifferencesSettle(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		book(t, l, round, batch("1-0", claim(1, "ann", 100), claim(2, "bob", 50), claim(3, "cat", 40)))
+		anew := []game.Claim{claim(2, "dan", 500), {Player: "eve", Drop: 9, Cents: 20, Number: 3}}
+		if got := book(t, l, round, batch("2-0", anew...), closing(3, 620, 380)); got.Alarm == "" || got.Quarantined != 2 {
+			t.Errorf("booked %+v", got)
+		}
+		mark := &game.Watermark{Phase: game.Closed, Claimed: game.Left{Packets: 3, Cents: 620}, Refunded: 380}
+		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, mark))
+		if driven := must[int](t)(l.DriveQuarantine(t.Context(), round.ID)); driven != 2 {
+			t.Errorf("%d were driven", driven)
+		}
+		got := account(t, l, round)
+		if got.Accepted != (game.Left{Packets: 2, Cents: 90}) || got.Booked != (game.Left{Packets: 5, Cents: 710}) || got.Excused != 3 {
+			t.Errorf("the account is %+v", got)
+		}
+		if step := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); step != game.RefundApplied {
+			t.Errorf("the refund is %s", step)
+		}
+		wantBalances(t, l, round, map[string]int64{
+			"host": -710, "player:ann": 100, "player:bob": 50, "player:cat": 40, "player:dan": 500, "player:eve": 20,
+		})
+	})
+}
+
+// What a database will never take is told from what may pass.
+func TestRefusedIsToldFromAway(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		_, err := l.Book(t.Context(), round.ID, []game.Entry{batch("1-0", game.Claim{Player: "ann", Drop: 1, Cents: -5, Number: 1})})
+		if !errors.Is(err, game.ErrRefused) {
+			t.Errorf("a claim of -5 cents: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := l.Book(ctx, round.ID, []game.Entry{batch("1-0", claim(1, "ann", 5))}); err == nil || errors.Is(err, game.ErrRefused) {
+			t.Errorf("nobody waited: %v", err)
+		}
+		if _, err := l.Book(t.Context(), "no round", nil); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("no round: %v", err)
+		}
+		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 1000})
+	})
+}
+
+// Many settlers with overlapping batches, on two instances: each claim once, to the cent.
+func TestManyBookTheSameAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := []*ledger.Ledger{open(), open()}
+		round := begunRound(t, l[0], 200, 20_000)
+		var entries []game.Entry
+		for n := 1; n <= 200; n += 10 {
+			var claims []game.Claim
+			for i := n; i < n+10; i++ {
+				claims = append(claims, claim(i, fmt.Sprint("player", i%7), game.Cents(i%90+1)))
+			}
+			entries = append(entries, batch(fmt.Sprint(n, "-0"), claims...))
+		}
+		atOnce(8, func(i int) {
+			for from := range entries {
+				at := (from*3 + i*5) % len(entries)
+				some := entries[at:min(at+4, len(entries))]
+				if _, err := l[i%2].Book(t.Context(), round.ID, some); err != nil {
+					t.Errorf("settler %d: %v", i, err)
+				}
+			}
+		})
+		sum := must[game.Left](t)(l[0].SumClaims(t.Context(), round.ID, 0, 200))
+		if got := account(t, l[0], round); got.Booked.Packets != 200 || got.Booked != sum || got.Frozen || got.Quarantined != 0 {
+			t.Errorf("the account is %+v, the claims %+v", got, sum)
+		}
+		wantDoubleEntry(t, l[0])
+	})
+}
+
+func TestEachDatabaseHasTheSameMigrations(t *testing.T) {
+	versions := map[string]string{}
+	for _, folder := range []string{"sqlite", "postgres", "mysql"} {
+		files, err := filepath.Glob("migrations/" + folder + "/*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range files {
+			files[i] = filepath.Base(files[i])
+		}
+		versions[folder] = strings.Join(files, " ")
+	}
+	if versions["sqlite"] == "" || versions["postgres"] != versions["sqlite"] || versions["mysql"] != versions["sqlite"] {
+		t.Errorf("migrations are %v", versions)
+	}
+}
