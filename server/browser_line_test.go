@@ -86,3 +86,51 @@ func TestTheWatchOverPagesSees(t *testing.T) {
 		return nil
 	})
 }
+
+// Case 25. Elsewhere a phone's tab slept, its socket died without a word, and when it woke it still said that it was connected
+// and showed what had been. Here the line is tried as soon as the tab is looked at again, and what was missed is fetched.
+func TestCase25ATabWakesUpOnADeadLine(t *testing.T) {
+	browser := testkit.Chromium(t)
+	in := startInstance(t)
+	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
+	host := hostOf(t, in)
+	code := newRoom(t, host)
+	phone := newSheet(t, browser, testkit.PhoneScreen, "the sleeping phone", "http://"+line.Addr, "en")
+	phone.calm()
+	phone.open("/r/" + code)
+	phone.awaitPhase("entry")
+	phone.fill("nickname", "Ann")
+	phone.click("join")
+	phone.awaitPhase("waiting")
+	round := newRound(t, host, code, map[string]any{
+		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 40_000, "bomb_percent": 0,
+	})
+	startRound(t, host, round.ID)
+	phone.awaitPhase("raining")
+	phone.tapDrops(1)
+
+	line.SwallowReplies(-1, "") // whatever is sent next goes through, and nothing comes back any more
+	testkit.Eventually(t, soon, func() error {
+		if falling := phone.dropsInReach("packet"); len(falling) > 0 {
+			phone.do(chromedp.TapXY(falling[0].X, falling[0].Y))
+		}
+		if claims, err := host.Claims(t.Context(), round.ID); err != nil || len(claims) < 2 {
+			return fmt.Errorf("%d claims, %w", len(claims), err)
+		}
+		return nil
+	})
+	line.Heal()
+	if state := see[string](phone, "document.querySelector('"+at("connection")+"').dataset.state"); state != "open" {
+		t.Errorf("the dead line says %s before anybody tries it", state)
+	}
+	phone.do(chromedp.Evaluate[chromedp.Void]("document.dispatchEvent(new Event('visibilitychange'))"))
+	phone.await(fmt.Sprintf("document.querySelector('%s').dataset.count > 1", at("claims-count")))
+	phone.await("document.querySelector('" + at("connection") + "').dataset.state === 'open'")
+	claims, err := host.Claims(t.Context(), round.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := phone.number("claims-count", "count"); shown != int64(len(claims)) {
+		t.Errorf("the phone shows %d claims, the books have %d", shown, len(claims))
+	}
+}
