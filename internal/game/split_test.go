@@ -99,7 +99,8 @@ func checkAmounts(t fatal, s Settings, all []Cents) {
 	}
 }
 
-// Budgets on which naive splits failed: an empty interval, zero or negative packets, an overflow, a broken cap.
+// Cases 2 and 4: budgets on which naive splits failed elsewhere: an empty interval, zero or negative packets, an overflow, a
+// broken cap. Here every packet keeps its bounds and the sum is exact; what cannot be split is refused beforehand.
 func TestBudgetsThatBrokeOtherSplits(t *testing.T) {
 	for _, c := range []Settings{
 		{Total: 20, Packets: 20, Min: 1}, {Total: 30, Packets: 20, Min: 1}, {Total: 2, Packets: 2, Min: 1},
@@ -160,7 +161,7 @@ func middle(t *rapid.T, rest, left, low, high, r Cents) Cents {
 	return (first + last) / 2
 }
 
-// The second-to-last was always the lowest elsewhere. Here each position's mean over many rounds is the budget's mean, within
+// Case 4: the second-to-last was always the lowest elsewhere. Here each position's mean over many rounds is the budget's mean, within
 // four standard errors; the secrets are fixed, so this is no lottery.
 func TestPositionsHaveTheSameMean(t *testing.T) {
 	const rounds = 3000
@@ -240,6 +241,7 @@ func TestDealtRoundsHoldExactlyTheirTiers(t *testing.T) {
 	}
 }
 
+// Case 3: elsewhere a fixed amount, rounded for each packet, left the last one negative. Here the rest is spread, a cent each.
 func TestEqualPacketsDifferByACentAtMost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyBudget(t)

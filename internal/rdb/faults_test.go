@@ -64,7 +64,8 @@ func busyRound(r *rig) game.Round {
 	return round
 }
 
-// A key of the wrong type made a script fail after it had taken from the stock.
+// Case 6: elsewhere a key of the wrong type made a script fail after it had taken from the stock. Here nothing is taken, and the
+// error says what is wrong.
 func TestKeyOfTheWrongTypeChangesNothing(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
@@ -96,7 +97,7 @@ func wrongType(t *testing.T, r *rig, name, part string) {
 	same(t, before, r.contents())
 }
 
-// Redis full: the first write is refused, and nothing is half done.
+// Case 13: elsewhere a full Redis left scripts half done. Here the first write is refused, and nothing is.
 func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 	r := newRig(t, testkit.Redis(t).URL)
 	round := busyRound(r)
@@ -137,6 +138,7 @@ func TestFailedScriptMayHaveDoneAnythingUnlessRedisSaysNot(t *testing.T) {
 	}
 }
 
+// Case 12: elsewhere every grab failed with NOSCRIPT after a SCRIPT FLUSH. Here none does.
 func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)

@@ -86,6 +86,7 @@ func inputNames(source string) map[string]string {
 	return names
 }
 
+// Case 14: elsewhere a script made up keys, or got a player's id as one. Here KEYS are what the header names, and nothing else.
 func TestScriptsUseEachInputUnderItsNameInTheHeader(t *testing.T) {
 	for _, s := range allScripts {
 		t.Run(s.name, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// EXPIRE on a key that did not exist yet did nothing, and sets of who had grabbed lived for ever.
+// Case 7: elsewhere EXPIRE on a key that did not exist yet did nothing, and sets of who had grabbed lived for ever. Here every key
+// of a round has a TTL at every stage.
 func TestEveryKeyHasATTLAtEveryStage(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		ctx, round := r.t.Context(), newRound(r.t, func(s *game.Settings) { split(s); s.Cap = 3 })
@@ -63,12 +64,14 @@ func TestRoundsKeysLiveThirtyDaysAfterItsEnd(t *testing.T) {
 	})
 }
 
-// oddNames went through cjson, patterns or number formats elsewhere and came back as something else.
+// oddNames went through cjson, patterns or number formats elsewhere and came back as something else (case 5: an id of 18 digits
+// as 3.6562861788084e+17).
 var oddNames = []string{
 	"365628617880410000", "365628617880410001", "3.6562861788084e+17", "000123", "123", "1e5", "-0", "nan", "nil", "0x10",
 	"%d+", ".*", "^a$", "ann:7", "a-b_c", "多多", "👩‍🚀", "'quoted\"", "\\n", "{tag}", "|", "NULL",
 }
 
+// Case 5: here ids are strings, equal byte for byte wherever they come out.
 func TestNamesComeBackByteForByte(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		for _, id := range []string{"365628617880410000", "00012"} {
@@ -123,7 +126,8 @@ func (r *rig) checkNames(round game.Round) {
 	}
 }
 
-// Keys of one script in different slots, or keys made up inside of it, fail on a cluster. This is one, of a single node.
+// Case 14: elsewhere keys of one script in different slots, or made up inside of it, failed on a cluster with CROSSSLOT. Here all
+// keys of a round lie in one slot. This is a cluster of a single node, which checks the same.
 func TestARoundOnARedisCluster(t *testing.T) {
 	server := testkit.Redis(t, "--cluster-enabled", "yes")
 	makeCluster(t, server)

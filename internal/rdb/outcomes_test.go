@@ -133,7 +133,8 @@ func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
 	})
 }
 
-// A tap one millisecond before the start or at the end was granted elsewhere.
+// Case 11: elsewhere a tap one millisecond before the start, or at the end, was granted. Here a round is open in
+// [starts_at, ends_at), by Redis' clock.
 func TestWindowIsExactToTheMillisecond(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)

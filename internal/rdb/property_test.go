@@ -255,7 +255,8 @@ func TestLuaAndGoAgreeDrawForDraw(t *testing.T) {
 	})
 }
 
-// Amounts repeated after a restart of Redis: its scripts' random numbers begin anew.
+// Case 1: elsewhere amounts repeated after a restart of Redis, whose scripts' random numbers begin anew. Here they come from the
+// round's own secret: two rounds differ, over fresh servers too.
 func TestRoundsDifferEvenOverFreshServers(t *testing.T) {
 	seen := make(map[string]string)
 	testkit.EachRedis(t, func(t *testing.T, _ string) {
