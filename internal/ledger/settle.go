@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -152,6 +153,19 @@ func (l *Ledger) Escrow(ctx context.Context, round game.Round) (game.Cents, erro
 	cents, err := balance(ctx, l.read, purseOf(round).escrow())
 	if err != nil {
 		return 0, fmt.Errorf("read escrow of round %s: %w", round.ID, err)
+	}
+	return cents, nil
+}
+
+// HostBalance is the balance of a room's host in cents: below 0 is what the host owes for claims and for what is held.
+// Rehearsals do not count. A host who never began a round has 0.
+func (l *Ledger) HostBalance(ctx context.Context, room string) (game.Cents, error) {
+	cents, err := balance(ctx, l.read, purse{room: room}.host())
+	if errors.Is(err, game.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the balance of the host of room %s: %w", room, err)
 	}
 	return cents, nil
 }

@@ -1,0 +1,279 @@
+package settle_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/settle"
+	"redrain/internal/testkit"
+)
+
+// Two settlers, four closers for different reasons, and grabs until the last millisecond: one close, one refund, and the
+// ledger is what players were told. 200 times.
+func TestTwoSettlersAndFourClosersRaceAStorm(t *testing.T) {
+	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+	h.settler(settle.Options{})
+	h.settler(settle.Options{})
+	const races, atOnce = 200, 8
+	lanes := make(chan struct{}, atOnce)
+	var racing sync.WaitGroup
+	for range races {
+		lanes <- struct{}{}
+		racing.Go(func() {
+			defer func() { <-lanes }()
+			h.race()
+		})
+	}
+	racing.Wait()
+	h.wantBalance()
+}
+
+// race plays one round to its end.
+func (h *house) race() {
+	round := h.openedIn(h.newRoom(), 40, false)
+	var mu sync.Mutex
+	var told []game.Claim
+	var playing sync.WaitGroup
+	for range 6 {
+		playing.Go(func() {
+			for range 8 {
+				won := h.grab(round, 1+rand.IntN(3))
+				mu.Lock()
+				told = append(told, won...)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, reason := range []game.CloseReason{game.Stopped, game.BySoldOut, game.Interrupted, game.Stopped} {
+		playing.Go(func() {
+			time.Sleep(rand.N(8 * time.Millisecond)) // when a closer comes is what the race is about
+			standing, err := h.pool.Close(h.Context(), round, reason)
+			if err != nil && !errors.Is(err, game.ErrNotYet) {
+				h.Error(err)
+			}
+			if err == nil {
+				claimed := game.Left{Packets: 40 - standing.Left.Packets, Cents: 4000 - standing.Left.Cents}
+				if _, err := h.books.NoteClosed(h.Context(), round.ID, standing.Reason, claimed); err != nil {
+					h.Error(err)
+				}
+			}
+		})
+	}
+	playing.Wait()
+	account := h.await(round, "settled", settled)
+	var sum game.Cents
+	for _, claim := range told {
+		sum += claim.Cents
+	}
+	if account.Booked != (game.Left{Packets: len(told), Cents: sum}) || account.Refund.Cents != 4000-sum {
+		h.Errorf("players were told of %d claims of %d cents, the account is %+v", len(told), sum, account)
+	}
+}
+
+// A Redis whose append-only file lost its tail has forgotten claims that are in the ledger, and would grant their numbers
+// anew. The round freezes; nobody's claim is taken back; and the host never pays more than the budget.
+func TestAnAppendOnlyFileThatLostItsTail(t *testing.T) {
+	dir := t.TempDir()
+	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
+	h := newSQLiteHouse(t, server.URL)
+	round := h.opened(20)
+	settler, _ := h.settler(settle.Options{})
+	told := h.grabEach(round, 8)
+	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 8 })
+
+	server.Kill()
+	cutTail(t, dir, 0.5)
+	server.Restart()
+	h.await(round, "the freeze", frozen)
+	testkit.Eventually(t, soon, func() error {
+		if mark, err := h.pool.Watermark(t.Context(), round.ID); err != nil || !mark.Frozen {
+			return fmt.Errorf("redis is not frozen: %+v, %w", mark, err)
+		}
+		return nil
+	})
+	if late := h.grab(round, 2); len(late) > 0 {
+		t.Errorf("a frozen round granted %v", late)
+	}
+	h.wantTold(round, told)
+
+	// The host looks, lets it go on, and numbers are granted a second time: that is an alarm again, and the first stay.
+	must(settler.Release(t.Context(), round.ID))(t)
+	h.grab(round, 3)
+	h.await(round, "the next freeze", frozen)
+	must(settler.Release(t.Context(), round.ID))(t)
+	h.close(round, game.Stopped)
+	account := h.await(round, "settled", settled)
+	h.wantBalance()
+	held := must(h.books.Claims(t.Context(), round.ID, 0, 100))(t)
+	for i, claim := range told {
+		if i >= len(held) || held[i] != claim {
+			t.Errorf("claim %+v was taken back", claim)
+		}
+	}
+	if cost := -must(h.books.HostBalance(t.Context(), h.room))(t); cost != account.Booked.Cents || cost > round.Settings.Total {
+		t.Errorf("the round cost %d cents of %d, booked are %d", cost, round.Settings.Total, account.Booked.Cents)
+	}
+	found := must(settler.Reconcile(t.Context(), round.ID))(t)
+	if !found.Agrees || len(must(h.books.Quarantined(t.Context(), round.ID))(t)) == 0 {
+		t.Errorf("reconciled %+v", found)
+	}
+}
+
+// cutTail cuts a share off the newest append-only file's commands, as a crash of the machine would.
+func cutTail(t *testing.T, dir string, share float64) {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/appendonlydir/*.incr.aof")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("append-only files are %v, %v", files, err)
+	}
+	whole, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(files[0], int64(float64(whole.Size())*share)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Claims that were granted and told, and that Redis forgot before any settler saw them: who heard of them remembers.
+func TestClaimsForgottenBeforeTheyWereSettledFreezeTheRound(t *testing.T) {
+	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+	round := h.opened(20)
+	settler, _ := h.settler(settle.Options{})
+	h.grab(round, 3)
+	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 3 })
+	settler.Saw(round.ID, 5)
+	h.await(round, "the freeze", frozen)
+	testkit.Eventually(t, soon, func() error {
+		round := must(settler.Release(t.Context(), round.ID))(t)
+		time.Sleep(1500 * time.Millisecond) // longer than a comparison takes to come round again
+		if account := h.account(round); account.Frozen {
+			return errors.New("it is frozen again")
+		}
+		return nil
+	})
+}
+
+// Somebody meddles with Redis: claims and rest are no longer what the ledger holds.
+func TestAMismatchFreezesTheRound(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, url string) {
+		h := newSQLiteHouse(t, url)
+		round := h.opened(20)
+		settler, _ := h.settler(settle.Options{})
+		told := h.grab(round, 3)
+		h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 3 })
+		if found := must(settler.Reconcile(t.Context(), round.ID))(t); !found.Agrees || found.Redis.Claims != 3 {
+			t.Errorf("reconciled %+v", found)
+		}
+		heard := h.redis.Subscribe(t.Context(), "redrain:room:"+round.Room)
+		defer heard.Close()
+		if _, err := heard.Receive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.redis.HIncrBy(t.Context(), stateKey(round), "rest", -5).Err(); err != nil {
+			t.Fatal(err)
+		}
+		h.await(round, "the freeze", frozen)
+		found := must(settler.Reconcile(t.Context(), round.ID))(t)
+		if found.Agrees || len(found.Differences) != 1 || found.Differences[0].What != "claimed_cents" {
+			t.Errorf("reconciled %+v", found)
+		}
+		h.wantTold(round, told)
+		deadline := time.After(soon)
+		for noticed := false; !noticed; {
+			select {
+			case message := <-heard.Channel():
+				noticed = len(message.Payload) > 7 && message.Payload[:7] == "notice "
+			case <-deadline:
+				t.Fatal("nobody was told")
+			}
+		}
+	})
+}
+
+// Keys of a closed round are gone before it was settled. An embedded Redis lost them with its process: the ledger's claims
+// stay, the rest goes back. Another Redis may come back with them: the host decides.
+func TestKeysAreGoneBeforeARoundIsSettled(t *testing.T) {
+	for name, embedded := range map[string]bool{"embedded": true, "external": false} {
+		t.Run(name, func(t *testing.T) {
+			h := newSQLiteHouse(t, testkit.Redis(t).URL)
+			round := h.opened(20)
+			told := h.grab(round, 3)
+			_, end := h.settler(settle.Options{})
+			h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 3 })
+			end()
+			h.grab(round, 2) // nobody settles these
+			h.close(round, game.Stopped)
+			if err := h.redis.FlushAll(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			settler, _ := h.settler(settle.Options{Embedded: embedded})
+			if !embedded {
+				h.await(round, "the freeze", frozen)
+				must(settler.Release(t.Context(), round.ID))(t)
+			}
+			account := h.await(round, "settled", settled)
+			h.wantTold(round, told)
+			if account.Claimed != account.Booked {
+				t.Errorf("the account is %+v", account)
+			}
+		})
+	}
+}
+
+func TestUnsettledKeysThatNearTheirExpiryRaiseAnAlarm(t *testing.T) {
+	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+	h.opened(20)
+	settler, _ := h.settler(settle.Options{AlarmBefore: 31 * 24 * time.Hour})
+	testkit.Eventually(t, soon, func() error {
+		if settler.Counts().Expiring != 1 {
+			return errors.New("no alarm")
+		}
+		return nil
+	})
+}
+
+// While claims are granted all the time, nothing in flight looks like a fault.
+func TestNothingInFlightLooksLikeAFault(t *testing.T) {
+	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+	round := h.opened(100_000)
+	settler, _ := h.settler(settle.Options{})
+	var told []game.Claim
+	for since := time.Now(); time.Since(since) < 4*time.Second; {
+		told = append(told, h.grab(round, 20)...)
+		settler.Saw(round.ID, told[len(told)-1].Number)
+	}
+	if found := must(settler.Reconcile(t.Context(), round.ID))(t); !found.Agrees {
+		t.Errorf("reconciled %+v", found)
+	}
+	h.close(round, game.Stopped)
+	h.await(round, "settled", settled)
+	if got := h.account(round); got.Booked.Packets != len(told) || settler.Counts().Alarms > 0 {
+		t.Errorf("told of %d claims, the account is %+v", len(told), got)
+	}
+}
+
+func TestASettlerThatIsToldToFinishDoes(t *testing.T) {
+	h := newSQLiteHouse(t, "redis://"+testkit.Miniredis(t).Addr())
+	rounds := []game.Round{h.opened(20), h.openedIn(h.newRoom(), 20, false)}
+	h.grab(rounds[0], 4)
+	for _, round := range rounds {
+		h.close(round, game.Interrupted)
+	}
+	settler, _ := h.settler(settle.Options{})
+	if err := settler.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, round := range rounds {
+		if got := h.account(round); got.Phase != game.Settled {
+			t.Errorf("the account is %+v", got)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package settle_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+	"redrain/internal/rdb"
+	"redrain/internal/settle"
+	"redrain/internal/testkit"
+)
+
+// childRedis and childDatabase turn this test binary into a settler of its own that commits and never acknowledges.
+const (
+	childRedis    = "SETTLE_TEST_CHILD_REDIS"
+	childDatabase = "SETTLE_TEST_CHILD_DATABASE"
+)
+
+// runChild is that settler; false in the test itself.
+func runChild() bool {
+	if os.Getenv(childRedis) == "" {
+		return false
+	}
+	ctx := context.Background()
+	books, err := ledger.Open(ctx, os.Getenv(childDatabase))
+	if err != nil {
+		fmt.Println("failed:", err)
+		return true
+	}
+	client, err := rdb.Dial(ctx, os.Getenv(childRedis))
+	if err != nil {
+		fmt.Println("failed:", err)
+		return true
+	}
+	f := &faults{Ledger: books, Client: client, acknowledge: func(context.Context) error {
+		fmt.Println("committed")
+		select {}
+	}}
+	settle.New(booksOf(f), f, settle.Options{}).Run(ctx)
+	return true
+}
+
+// databases are the kinds that the product supports; the functions make a new database each.
+var databases = map[string]func(testing.TB) string{
+	"sqlite":   func(t testing.TB) string { return "sqlite:" + t.TempDir() + "/ledger.db" },
+	"postgres": testkit.SharedPostgres,
+	"mariadb":  testkit.SharedMariaDB,
+}
+
+// A settler is killed by the system after its transaction committed and before it acknowledged.
+func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, testkit.Redis(t).URL, newDatabase(t))
+			round := h.opened(50)
+			told := h.grabEach(round, 20)
+			child := testkit.StartProgram(t, []string{childRedis + "=" + h.redisURL, childDatabase + "=" + h.databaseURL}, self)
+			child.Await(t, soon, "committed")
+			child.Kill(t)
+			if account := h.account(round); account.Booked.Packets == 0 || h.pending(round) == 0 {
+				t.Fatalf("it was killed too early or too late: %+v, %d pending", account, h.pending(round))
+			}
+			told = append(told, h.grabEach(round, 5)...)
+			h.close(round, game.Stopped)
+			h.settler(settle.Options{TakeOverAfter: 100 * time.Millisecond})
+			h.await(round, "settled", settled)
+			h.wantTold(round, told)
+		})
+	}
+}
+
+// The database server is killed in the middle of settlement and stays away for 10 s; grabs go on meanwhile.
+func TestTheDatabaseServerIsDownForTenSeconds(t *testing.T) {
+	for name, start := range map[string]func(testing.TB) *testkit.Database{"postgres": testkit.Postgres, "mariadb": testkit.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			h := newHouse(t, testkit.Redis(t).URL, server.URL)
+			round := h.opened(100_000)
+			h.settler(settle.Options{})
+			h.settler(settle.Options{})
+			var told []game.Claim
+			grabFor := func(d time.Duration) {
+				for since := time.Now(); time.Since(since) < d; {
+					told = append(told, h.grab(round, 5)...)
+					time.Sleep(10 * time.Millisecond) // a pace of grabs, not a wait
+				}
+			}
+			grabFor(time.Second)
+			server.Kill(t)
+			grabFor(10 * time.Second)
+			server.Restart(t)
+			grabFor(time.Second)
+			h.close(round, game.Stopped)
+			h.await(round, "settled", settled)
+			h.wantTold(round, told)
+		})
+	}
+}

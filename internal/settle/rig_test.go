@@ -1,0 +1,263 @@
+package settle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+	"redrain/internal/rdb"
+	"redrain/internal/settle"
+	"redrain/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	if runChild() {
+		return
+	}
+	goleak.VerifyTestMain(testkit.Main(m))
+}
+
+// soon bounds what a test waits for, on a busy machine too.
+const soon = 20 * time.Second
+
+// house is one Redis and one database, with what a test needs to look at both from outside.
+type house struct {
+	*testing.T
+	redisURL, databaseURL string
+	redis                 *redis.Client // raw, for faults
+	pool                  *rdb.Client
+	books                 *ledger.Ledger
+	room                  string
+}
+
+func newHouse(t *testing.T, redisURL, databaseURL string) *house {
+	t.Helper()
+	h := &house{T: t, redisURL: redisURL, databaseURL: databaseURL}
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.redis = redis.NewClient(options)
+	t.Cleanup(func() { _ = h.redis.Close() })
+	h.pool, h.books = h.dial(), h.openLedger()
+	h.room = h.newRoom()
+	return h
+}
+
+// newSQLiteHouse is a house over a new SQLite file.
+func newSQLiteHouse(t *testing.T, redisURL string) *house {
+	t.Helper()
+	return newHouse(t, redisURL, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+}
+
+func (h *house) dial() *rdb.Client {
+	h.Helper()
+	client, err := rdb.Dial(h.Context(), h.redisURL)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = client.Disconnect() })
+	return client
+}
+
+func (h *house) openLedger() *ledger.Ledger {
+	h.Helper()
+	l, err := ledger.Open(h.Context(), h.databaseURL)
+	if err == nil {
+		err = l.Migrate(h.Context())
+	}
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func (h *house) newRoom() string {
+	h.Helper()
+	return must(h.books.CreateRoom(h.Context(), "年会"))(h).Code
+}
+
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// opened is a raining round of so many packets of 100 cents on average, cap 100, in a burst.
+func (h *house) opened(packets int) game.Round {
+	h.Helper()
+	return h.openedIn(h.room, packets, false)
+}
+
+func (h *house) openedIn(room string, packets int, rehearsal bool) game.Round {
+	h.Helper()
+	s := game.DefaultSettings()
+	s.Packets, s.Total, s.Cap, s.Pace, s.Countdown = packets, game.Cents(100*packets), game.MaxCap, game.PaceBurst, 0
+	s.Duration = game.MaxDuration
+	draft := must(h.books.CreateRound(h.Context(), room, s, rehearsal))(h)
+	round := must(h.books.Begin(h.Context(), draft.ID, game.NewSecret()))(h)
+	standing := must(h.pool.Open(h.Context(), round, nil))(h)
+	must(h.books.NoteOpened(h.Context(), round.ID, standing.StartsAt, standing.EndsAt))(h)
+	return must(h.books.NoteRaining(h.Context(), round.ID))(h)
+}
+
+// grab lets count new players tap once each, and returns what they were told.
+func (h *house) grab(round game.Round, count int) (told []game.Claim) {
+	h.Helper()
+	taps := make([]game.Tap, count)
+	for i := range taps {
+		taps[i] = game.Tap{Player: uuid.NewString(), Drop: 7}
+	}
+	grabbed := must(h.pool.Grab(h.Context(), round.Room, round.ID, taps))(h)
+	for i, answer := range grabbed.Answers {
+		if answer.Outcome == game.Won {
+			told = append(told, game.Claim{Player: taps[i].Player, Drop: 7, Cents: answer.Cents, Number: answer.Number})
+		}
+	}
+	return told
+}
+
+// grabEach grabs in batches of one, so that each claim is an entry of its own.
+func (h *house) grabEach(round game.Round, count int) (told []game.Claim) {
+	h.Helper()
+	for range count {
+		told = append(told, h.grab(round, 1)...)
+	}
+	return told
+}
+
+func (h *house) close(round game.Round, reason game.CloseReason) {
+	h.Helper()
+	standing := must(h.pool.Close(h.Context(), round, reason))(h)
+	claimed := game.Left{Packets: round.Settings.Packets - standing.Left.Packets, Cents: round.Settings.Total - standing.Left.Cents}
+	must(h.books.NoteClosed(h.Context(), round.ID, standing.Reason, claimed))(h)
+}
+
+// settler starts one until the test or the returned function ends it.
+func (h *house) settler(options settle.Options, edit ...func(*faults)) (*settle.Settler, func()) {
+	h.Helper()
+	f := &faults{Ledger: h.books, Client: h.dial()}
+	for _, do := range edit {
+		do(f)
+	}
+	s := settle.New(booksOf(f), f, options)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(h.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	end := func() { cancel(); running.Wait() }
+	h.Cleanup(end)
+	return s, end
+}
+
+// faults stand between a settler and its books and outbox.
+type faults struct {
+	*ledger.Ledger
+	*rdb.Client
+	away        atomic.Bool // the database
+	books       atomic.Int64
+	acknowledge func(ctx context.Context) error // before it is done
+}
+
+// booksOf tells apart what both have under one name.
+func booksOf(f *faults) settle.Books { return struct{ *faultyBooks }{&faultyBooks{f.Ledger, f}} }
+
+type faultyBooks struct {
+	*ledger.Ledger
+	faults *faults
+}
+
+var errAway = errors.New("the database is away")
+
+func (b *faultyBooks) Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+	b.faults.books.Add(1)
+	if b.faults.away.Load() {
+		return game.Booked{}, errAway
+	}
+	return b.Ledger.Book(ctx, round, entries)
+}
+
+func (f *faults) Acknowledge(ctx context.Context, round string, entries ...string) error {
+	if f.acknowledge != nil {
+		if err := f.acknowledge(ctx); err != nil {
+			return err
+		}
+	}
+	return f.Client.Acknowledge(ctx, round, entries...)
+}
+
+func (f *faults) Close() {} // neither is this one's to close
+
+func outboxKey(round game.Round) string { return "redrain:{" + round.ID + "}:outbox" }
+func stateKey(round game.Round) string  { return "redrain:{" + round.ID + "}:state" }
+
+// pending is how much of the outbox was delivered and not acknowledged.
+func (h *house) pending(round game.Round) int64 {
+	h.Helper()
+	return must(h.redis.XPending(h.Context(), outboxKey(round), "settle").Result())(h).Count
+}
+
+func (h *house) account(round game.Round) game.Account {
+	h.Helper()
+	return must(h.books.Account(h.Context(), round.ID))(h)
+}
+
+// await waits until the account of a round is as it should be.
+func (h *house) await(round game.Round, what string, is func(game.Account) bool) game.Account {
+	h.Helper()
+	var account game.Account
+	testkit.Eventually(h, soon, func() (err error) {
+		if account, err = h.books.Account(h.Context(), round.ID); err == nil && !is(account) {
+			err = fmt.Errorf("%s is still to come: %+v", what, account)
+		}
+		return err
+	})
+	return account
+}
+
+func settled(a game.Account) bool { return a.Phase == game.Settled && a.Retired }
+func frozen(a game.Account) bool  { return a.Frozen }
+
+// wantTold checks that the ledger holds exactly the claims that players were told of, and nothing is out of balance.
+func (h *house) wantTold(round game.Round, told []game.Claim) {
+	h.Helper()
+	booked := must(h.books.Claims(h.Context(), round.ID, 0, len(told)+10))(h)
+	known := make(map[game.Claim]bool)
+	for _, claim := range booked {
+		known[claim] = true
+	}
+	if len(booked) != len(told) {
+		h.Errorf("the ledger holds %d claims, players were told of %d", len(booked), len(told))
+	}
+	for _, claim := range told {
+		if !known[claim] {
+			h.Errorf("a player was told of %+v, the ledger has no such claim", claim)
+		}
+	}
+	h.wantBalance()
+}
+
+func (h *house) wantBalance() {
+	h.Helper()
+	if sum := must(h.books.Balances(h.Context()))(h); sum != 0 {
+		h.Errorf("the accounts sum to %d", sum)
+	}
+	if found := must(h.books.Unbalanced(h.Context()))(h); len(found) > 0 {
+		h.Errorf("accounts are not the sums of their entries: %v", found)
+	}
+}
