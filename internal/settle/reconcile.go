@@ -121,7 +121,7 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if c.InFlight {
 		return nil
 	}
-	booked, err := s.books.SumClaims(ctx, c.Round, 0, mark.Claimed.Packets)
+	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.Excused))
 	if err != nil {
 		return err
 	}
