@@ -98,7 +98,7 @@ func TestREADMESaysWhyEachDependencyIsThere(t *testing.T) {
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	var listed []string
-	for _, row := range regexp.MustCompile("(?m)^\\| ([^|]+) \\|").FindAllStringSubmatch(table, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(table, -1) {
 		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
 			listed = append(listed, name[1])
 		}
