@@ -102,7 +102,7 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 func (a *app) openRooms(context.Context) error {
 	a.rounds = rounds.New(a.books, a.redis, rounds.Options{Embedded: a.embedded != nil, Log: a.log})
 	a.openSettler()
-	a.committer = grab.New(a.redis, grab.Options{Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
+	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
 		a.rooms.Grabbed(room, round, grabbed)
 		a.sawGranted(round, grabbed)
 	}})

@@ -46,34 +46,73 @@ func (m *measured) add(other measured) {
 func (m *measured) rate() float64 { return float64(m.count) / m.elapsed.Seconds() }
 func (m *measured) cost() float64 { return float64(m.used.Microseconds()) / float64(m.count) }
 
-// BenchmarkTapsAgainstEcho runs closed loops of 200 connections in turns and reports the medians, and their ratios to the
-// echo: taps that win, taps that go to the script and lose, and taps that are answered from memory.
-func BenchmarkTapsAgainstEcho(b *testing.B) {
+// BenchmarkTaps runs closed loops of 200 connections in turns and reports the medians, and their ratios to the echo: taps
+// that win, taps that go to the script and lose, and taps that are answered from memory; the first two also in the same
+// server with one EVALSHA a tap over a pool of connections, as is usual.
+func BenchmarkTaps(b *testing.B) {
 	redis := testkit.Redis(b)
-	in := startInstance(b, "REDIS_URL="+redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error", "NO_SETTLE=true")
+	env := []string{"REDIS_URL=" + redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error", "NO_SETTLE=true"}
+	in := startInstance(b, env...)
+	single := startInstance(b, append(env, "GRAB_BATCH=1", "GRAB_SENDERS=50")...)
 	echo, echoPid := startEcho(b)
-	pids := []int{os.Getpid(), in.Pid(), redis.Pid(), echoPid}
-	host := hostOf(b, in)
+	pids := []int{os.Getpid(), in.Pid(), single.Pid(), redis.Pid(), echoPid}
+	host, singleHost := hostOf(b, in), hostOf(b, single)
 	for range b.N {
-		kinds := []string{"echo", "won", "capped", "known"}
-		rates, costs, ratios := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
+		var all series
 		for range benchRepeats {
-			results := tapRates(b, in, host, pids)
-			results["echo"] = echoRate(b, echo, pids)
-			for _, kind := range kinds {
-				m := results[kind]
-				rates[kind] = append(rates[kind], m.rate())
-				costs[kind] = append(costs[kind], m.cost())
-				ratios[kind] = append(ratios[kind], m.rate()/results["echo"].rate())
+			turn := map[string]*measured{"echo": echoRate(b, echo, pids)}
+			for kind, m := range tapRates(b, in, host, pids) {
+				turn[kind] = m
 			}
+			for kind, m := range tapRates(b, single, singleHost, pids) {
+				turn["one-a-call-"+kind] = m
+			}
+			all.add(turn)
 		}
-		for _, kind := range kinds {
-			b.ReportMetric(median(rates[kind]), kind+"/s")
-			b.ReportMetric(median(costs[kind]), kind+"-cpu-µs")
-			b.ReportMetric(median(ratios[kind]), kind+"/echo")
-		}
+		all.report(b, "echo", "won", "capped", "known", "one-a-call-won", "one-a-call-capped")
+		b.ReportMetric(all.ratio("won", "one-a-call-won"), "won/one-a-call")
+		b.ReportMetric(all.ratio("capped", "one-a-call-capped"), "capped/one-a-call")
 		b.ReportMetric(0, "ns/op") // says nothing here
 	}
+}
+
+// series is what was measured in turns, by kind.
+type series map[string][]*measured
+
+func (s *series) add(turn map[string]*measured) {
+	if *s == nil {
+		*s = make(series)
+	}
+	for kind, m := range turn {
+		(*s)[kind] = append((*s)[kind], m)
+	}
+}
+
+func (s series) report(b *testing.B, kinds ...string) {
+	for _, kind := range kinds {
+		b.ReportMetric(s.median(kind, (*measured).rate), kind+"/s")
+		b.ReportMetric(s.median(kind, (*measured).cost), kind+"-cpu-µs")
+		if kind != "echo" {
+			b.ReportMetric(s.ratio(kind, "echo"), kind+"/echo")
+		}
+	}
+}
+
+func (s series) median(kind string, of func(*measured) float64) float64 {
+	var values []float64
+	for _, m := range s[kind] {
+		values = append(values, of(m))
+	}
+	return median(values)
+}
+
+// ratio is the median over the turns, each of which ran both.
+func (s series) ratio(kind, to string) float64 {
+	var values []float64
+	for i, m := range s[kind] {
+		values = append(values, m.rate()/s[to][i].rate())
+	}
+	return median(values)
 }
 
 func median(values []float64) float64 {

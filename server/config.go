@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"redrain/internal/ledger"
+	"redrain/internal/rdb"
 )
 
 // databaseConfig is what every command that needs the database asks for.
@@ -38,6 +39,8 @@ type serveCommand struct {
 	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
 	TapsPerSecond  int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
 	NoSettle       bool     `env:"NO_SETTLE" help:"Leave settling to instances without this, or to server settle; needs REDIS_URL."`
+	GrabBatch      int      `env:"GRAB_BATCH" default:"256" hidden:"" help:"Most taps in one script call, 1 to 256; less is for comparison only."`
+	GrabSenders    int      `env:"GRAB_SENDERS" default:"2" hidden:"" help:"Script calls of one round under way at once; more is for comparison only."`
 	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
 }
@@ -59,6 +62,8 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("TAPS_PER_SECOND must be between 1 and 100000, not %d", c.TapsPerSecond)
 	case c.NoSettle && c.RedisURL == "":
 		return errors.New("NO_SETTLE needs REDIS_URL: nobody else could settle what the embedded Redis holds")
+	case c.GrabBatch < 1 || c.GrabBatch > rdb.MaxBatch || c.GrabSenders < 1 || c.GrabSenders > 256:
+		return errors.New("GRAB_BATCH and GRAB_SENDERS must be between 1 and 256")
 	case c.SessionSecret != "" && len(c.SessionSecret) < 32:
 		return errors.New("SESSION_SECRET must have at least 32 bytes")
 	case c.PlayerSecret != "" && len(c.PlayerSecret) < 32:

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -49,6 +50,7 @@ type conn struct {
 	frames  *rate.Limiter // all frames of this connection
 	refused *rate.Limiter // those that were answered with an error
 	ping    *time.Timer
+	heard   atomic.Uint32 // frames so far, which wraps around
 	waiter  *waiter // of the round that was tapped last
 	out     outbox
 }
@@ -111,13 +113,15 @@ func (c *conn) rise() {
 	c.room.Rise(c.seat, c)
 }
 
-// check pings the client and cuts the connection if no answer comes. It runs in a goroutine of the timer's.
+// check pings the client and cuts the connection if nothing comes back. Whoever sends frames is alive even if the answer is
+// late: a busy machine must not throw out the players that keep it busy. It runs in a goroutine of the timer's.
 func (c *conn) check() {
+	before := c.heard.Load()
 	ctx, cancel := context.WithTimeout(context.Background(), c.gate.opts.PongWithin)
 	defer cancel()
 	err := c.ws.Ping(ctx)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, context.DeadlineExceeded) && c.heard.Load() != before:
 		c.ping.Reset(c.gate.opts.PingEvery)
 	case errors.Is(err, context.DeadlineExceeded):
 		c.cut(closePingTimeout)

@@ -48,7 +48,7 @@ type Options struct {
 	Queue int
 	// WriteFor is how long one write may take at most, and half of that at least, 10 s by default.
 	WriteFor time.Duration
-	// PingEvery is the time between pings, 20 s by default, PongWithin how long the answer may take, 5 s by default: a dead
+	// PingEvery is the time between pings, 15 s by default, PongWithin how long the answer may take, 10 s by default: a dead
 	// connection is gone within 25 s.
 	PingEvery, PongWithin time.Duration
 	// FramesPerSecond bounds what one connection may send, 50 by default, with bursts of twice that; who sends more is cut.
@@ -75,10 +75,10 @@ func New(opts Options) *Gate {
 		opts.WriteFor = 10 * time.Second
 	}
 	if opts.PingEvery == 0 {
-		opts.PingEvery = 20 * time.Second
+		opts.PingEvery = 15 * time.Second
 	}
 	if opts.PongWithin == 0 {
-		opts.PongWithin = 5 * time.Second
+		opts.PongWithin = 10 * time.Second
 	}
 	if opts.FramesPerSecond == 0 {
 		opts.FramesPerSecond = 50

@@ -39,6 +39,7 @@ func (c *conn) readFrame(reader io.Reader) *closing {
 	buffer, _ := frameBuffers.Get().(*[maxFrame + 1]byte)
 	defer frameBuffers.Put(buffer)
 	n, err := readAll(reader, buffer[:])
+	c.heard.Add(1)
 	frame := buffer[:n]
 	switch {
 	case err != nil:
