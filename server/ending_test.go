@@ -115,7 +115,7 @@ func TestTheDatabaseIsLockedForAWhile(t *testing.T) {
 	played := make(chan struct{})
 	go func() {
 		defer close(played)
-		tapAll(ctx, t, players)
+		tapAll(ctx, t, round.ID, players)
 	}()
 	awaitRain(t, players[0], 10)
 

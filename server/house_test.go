@@ -151,13 +151,16 @@ func leave(players []*bots.Player) {
 	leaving.Wait()
 }
 
-// tapAll lets every player tap every drop that falls until the round is closed.
-func tapAll(ctx context.Context, t testing.TB, players []*bots.Player) {
+// tapAll lets every player tap every drop that falls until the round is closed. They may not have heard of it yet.
+func tapAll(ctx context.Context, t testing.TB, round string, players []*bots.Player) {
 	t.Helper()
 	var playing sync.WaitGroup
 	for _, p := range players {
 		playing.Go(func() {
-			for ctx.Err() == nil && p.Err() == nil && !p.Round().Phase.Over() {
+			for ctx.Err() == nil && p.Err() == nil {
+				if at := p.Round(); at.ID == round && at.Phase.Over() {
+					return
+				}
 				if drop := p.NextDrop(); drop != 0 {
 					_ = p.Tap(ctx, drop, time.Now()) // a lost connection shows in Err, where it matters
 				} else {

@@ -43,7 +43,7 @@ func playThrough(t *testing.T, redisURL string, duration time.Duration, happens 
 	defer cancel()
 	go func() {
 		defer close(n.played)
-		tapAll(playing, t, n.players)
+		tapAll(playing, t, n.round, n.players)
 	}()
 	n.awaitClaims(10)
 	happens(n)

@@ -44,7 +44,7 @@ func playOverTwo(t *testing.T, host *bots.Host, room string, settings map[string
 	startRound(t, host, round.ID)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	tapAll(ctx, t, players)
+	tapAll(ctx, t, round.ID, players)
 	awaitClosed(t, host, round.ID, soon)
 	awaitHeard(t, host, round.ID, players)
 	audit(t, host, round.ID, players)
@@ -96,7 +96,7 @@ func TestAnInstanceDiesInTheMiddleOfARound(t *testing.T) {
 	played := make(chan struct{})
 	go func() {
 		defer close(played)
-		tapAll(ctx, t, append(append([]*bots.Player{}, lost...), kept...))
+		tapAll(ctx, t, round.ID, append(append([]*bots.Player{}, lost...), kept...))
 	}()
 	testkit.Eventually(t, soon, func() error {
 		if tally := kept[0].Tally(); tally.Round != round.ID || tally.ClaimedPackets < 20 {
