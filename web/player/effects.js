@@ -1,7 +1,7 @@
 /** What a tap looks like: sparks, coins, words that fly up. All of it is decoration; nothing depends on it. */
 
-/** @typedef {{x: number, y: number, vx: number, vy: number, born: number, life: number, size: number, coin: boolean, spin: number}} Spark */
-/** @typedef {{x: number, y: number, born: number, life: number, text: string, colour: string, size: number, rise: number}} Word */
+/** @typedef {{x: number, y: number, vx: number, vy: number, born: number, life: number, size: number, coin: boolean, spin: number, colour: string}} Spark */
+/** @typedef {{x: number, y: number, born: number, life: number, text: string, colour: string, size: number, rise: number, shake: number}} Word */
 /** @typedef {{x: number, y: number, born: number, life: number, colour: string, reach: number}} Ripple */
 
 const GRAVITY = 0.0016;
@@ -14,12 +14,6 @@ export class Effects {
   #words = [];
   /** @type {Ripple[]} */
   #ripples = [];
-  #calm;
-
-  /** @param {boolean} calm no sparks, and words do not move */
-  constructor(calm) {
-    this.#calm = calm;
-  }
 
   /** The touch itself, before any answer. @param {number} x @param {number} y @param {number} now @param {string} [colour] */
   touch(x, y, now, colour = '#ffd980') {
@@ -31,12 +25,13 @@ export class Effects {
   win(x, y, now, text) {
     this.#ripples.push({ x, y, born: now, life: 520, colour: '#fff3c4', reach: 84 });
     this.#burst(x, y, now, 16, true);
-    this.#words.push({ x, y, born: now, life: 1500, text, colour: '#ffe9a6', size: 34, rise: 110 });
+    this.#words.push({ x, y, born: now, life: 1500, text, colour: '#ffe9a6', size: 34, rise: 110, shake: 0 });
   }
 
   /** @param {number} x @param {number} y @param {number} now @param {string} text */
   shrug(x, y, now, text) {
-    this.#words.push({ x, y, born: now, life: 800, text, colour: '#f3e4de', size: 19, rise: 34 });
+    this.#burst(x, y, now, 7, false, 'rgba(255, 236, 226, 0.75)');
+    this.#words.push({ x, y, born: now, life: 900, text, colour: '#f3e4de', size: 20, rise: 34, shake: 7 });
   }
 
   /** @param {number} x @param {number} y @param {number} now */
@@ -57,18 +52,17 @@ export class Effects {
     this.#words = this.#words.filter((word) => now - word.born < word.life);
     for (const ripple of this.#ripples) drawRipple(pen, ripple, now);
     for (const spark of this.#sparks) drawSpark(pen, spark, now, coin);
-    for (const word of this.#words) drawWord(pen, word, now, width, this.#calm);
+    for (const word of this.#words) drawWord(pen, word, now, width);
     pen.globalAlpha = 1;
   }
 
-  /** @param {number} x @param {number} y @param {number} now @param {number} count @param {boolean} coin */
-  #burst(x, y, now, count, coin) {
-    if (this.#calm) return;
+  /** @param {number} x @param {number} y @param {number} now @param {number} count @param {boolean} coin @param {string} [colour] */
+  #burst(x, y, now, count, coin, colour = '#ffd980') {
     for (let i = 0; i < count && this.#sparks.length < MOST_SPARKS; i++) {
       const angle = (2 * Math.PI * i) / count + Math.random() * 0.6;
       const speed = (coin ? 0.25 : 0.16) + Math.random() * 0.28;
       this.#sparks.push({
-        x, y, coin, born: now, life: 420 + Math.random() * 420, size: coin ? 16 + Math.random() * 12 : 2 + Math.random() * 3,
+        x, y, coin, colour, born: now, life: 420 + Math.random() * 420, size: coin ? 16 + Math.random() * 12 : 2 + Math.random() * 3,
         vx: Math.cos(angle) * speed, vy: Math.sin(angle) * speed - 0.18, spin: Math.random() * 6,
       });
     }
@@ -97,22 +91,23 @@ function drawSpark(pen, spark, now, coin) {
     pen.drawImage(coin, x - squeeze / 2, y - spark.size / 2, squeeze, spark.size);
     return;
   }
-  pen.fillStyle = '#ffd980';
+  pen.fillStyle = spark.colour;
   pen.fillRect(x - spark.size / 2, y - spark.size / 2, spark.size, spark.size);
 }
 
-/** @param {CanvasRenderingContext2D} pen @param {Word} word @param {number} now @param {number} width @param {boolean} calm */
-function drawWord(pen, word, now, width, calm) {
+/** @param {CanvasRenderingContext2D} pen @param {Word} word @param {number} now @param {number} width */
+function drawWord(pen, word, now, width) {
   const part = (now - word.born) / word.life;
   const eased = 1 - (1 - part) ** 3;
-  const pop = calm ? 1 : Math.min(1, part * 8) * (1 + 0.25 * Math.max(0, 1 - part * 6));
+  const pop = Math.min(1, part * 8) * (1 + 0.25 * Math.max(0, 1 - part * 6));
   pen.globalAlpha = part < 0.6 ? 1 : (1 - part) / 0.4;
   pen.font = `800 ${word.size * pop}px system-ui, sans-serif`;
   pen.textAlign = 'center';
   pen.textBaseline = 'middle';
   const half = pen.measureText(word.text).width / 2 + 8;
-  const x = Math.min(Math.max(word.x, half), width - half);
-  const y = Math.max(word.y - (calm ? 20 : word.rise * eased), 90);
+  const shrug = Math.sin(part * 22) * word.shake * (1 - part);
+  const x = Math.min(Math.max(word.x + shrug, half), width - half);
+  const y = Math.max(word.y - word.rise * eased, 90);
   pen.lineWidth = word.size * 0.22;
   pen.lineJoin = 'round';
   pen.strokeStyle = 'rgba(74, 5, 13, 0.9)';

@@ -1,33 +1,53 @@
 import { t } from '../shared/i18n.js';
-import { Money } from '../shared/money-text.js';
-import { RankList } from '../shared/rank-list.js';
-import { html } from '../shared/view.js';
+import { RollingMoney } from '../shared/rolling-money.js';
+import { give } from '../shared/sound.js';
+import { html, useState } from '../shared/view.js';
+import { checkAddress } from './check-address.js';
+import { History } from './history.js';
 import { OwnClaims } from './own-claims.js';
+import { useOwnResult } from './own-result.js';
+import { Podium } from './podium.js';
 
 /** @import {Live} from '../shared/live.js' */
 
 /**
- * After a round: what I won, packet by packet, and where that puts me.
- * @param {{live: Live}} props
+ * After a round: what I won, opened packet by packet, where that puts me, and how all of it can be checked.
+ * @param {{live: Live, code: string}} props
  */
-export function EndView({ live }) {
-  const { round, claims, ownCents, roundTally, you } = live.store;
+export function EndView({ live, code }) {
+  const { round, claims, roundTally, you, witnessed } = live.store;
+  const [opened, setOpened] = useState(() => new Set(witnessed.peek() ? [] : claims.peek().map(({ drop }) => drop)));
+  const open = (/** @type {number[]} */ drops) => {
+    give(drops.length > 1 ? 'cheer' : 'open');
+    setOpened(new Set([...opened, ...drops]));
+  };
+  if (!round.value) return null;
   const top = roundTally.value?.top ?? [];
-  const own = top.find(({ player }) => player === you.value?.player);
-  const won = claims.value.length > 0;
   return html`<main class="end">
-    <p class="end-reason" data-test="reason" data-reason=${round.value?.reason}>${t(`reason.${round.value?.reason || 'time'}`)}</p>
-    <section class="end-card ${won ? 'end-won' : ''}">
-      <h1 class="end-title">${t(won ? 'end.won' : 'end.nothing')}</h1>
-      <${Money} cents=${ownCents.value} test="sum" class="end-sum" />
-      <p class="end-note" data-test="claims-count" data-count=${claims.value.length}>${won ? t('end.packets', { n: claims.value.length }) : t('end.comfort')}</p>
-      ${own && html`<p class="end-rank" data-test="own-rank" data-rank=${own.rank}>${t('end.rank', { rank: own.rank })}</p>`}
-    </section>
-    ${won && html`<${OwnClaims} claims=${claims.value} />`}
-    ${top.length > 0 && html`<section class="card end-top">
-      <h2>${t('ranks.title')}</h2>
-      <${RankList} ranks=${top} own=${you.value?.player} />
-    </section>`}
+    <p class="end-reason" data-test="reason" data-reason=${round.value.reason}>${t(`reason.${round.value.reason || 'time'}`)}</p>
+    <${Sum} live=${live} opened=${opened} />
+    ${round.value.frozen && html`<p class="end-frozen" role="status">${t('notice.round_frozen')}</p>`}
+    ${claims.value.length > 0 && html`<${OwnClaims} claims=${claims.value} opened=${opened} open=${open} />`}
+    ${top.length > 0 && html`<${Podium} ranks=${top} own=${you.value?.player ?? ''} />`}
+    <${History} code=${code} />
+    <a class="end-check" data-test="check" href=${checkAddress(round.value.id)}>${t('fair.ask')}</a>
     <p class="end-next">${t('end.next')}</p>
   </main>`;
+}
+
+/** The sum of what is open; all of it stands in data-cents. @param {{live: Live, opened: Set<number>}} props */
+function Sum({ live, opened }) {
+  const { round, claims, ownCents, roundTally, you } = live.store;
+  const won = claims.value.length;
+  const result = useOwnResult(round.value, won > 0);
+  const rank = roundTally.value?.top.find(({ player }) => player === you.value?.player)?.rank ?? result?.rank ?? 0;
+  const shown = claims.value.reduce((sum, { drop, cents }) => sum + (opened.has(drop) ? cents : 0), 0);
+  const closed = claims.value.filter(({ drop }) => !opened.has(drop)).length;
+  return html`<section class="end-card ${won ? 'end-won' : ''}">
+    <h1 class="end-title">${t(won ? 'end.won' : 'end.nothing')}</h1>
+    <p class="end-sum" data-test="sum" data-cents=${ownCents.value}><${RollingMoney} cents=${shown} /></p>
+    <p class="end-note" data-test="claims-count" data-count=${won}>${won ? t('end.packets', { n: won }) : t('end.comfort')}</p>
+    ${closed > 0 ? html`<p class="end-closed" data-test="closed" data-count=${closed}>${t('end.closed', { n: closed })}</p>`
+      : rank > 0 && html`<p class="end-rank" data-test="own-rank" data-rank=${rank}>${result ? t('end.rank_of', { rank, players: result.players }) : t('end.rank', { rank })}</p>`}
+  </section>`;
 }

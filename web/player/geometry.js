@@ -2,7 +2,7 @@
 
 /** @import {Drop} from '../shared/messages.js' */
 
-/** @typedef {{width: number, height: number, calm: boolean}} Scene in CSS px; calm: nothing sways or turns */
+/** @typedef {{width: number, height: number}} Scene in CSS px */
 /**
  * @typedef {object} Place
  * @property {Drop} drop
@@ -51,7 +51,7 @@ export function placeOf(drop, elapsed, scene) {
   const depth = trait(drop.drop, 1);
   const width = packetWidth(scene) * (0.84 + 0.32 * depth);
   const height = drop.kind === 'bomb' ? width : width * TALL;
-  const swing = scene.calm ? 0 : Math.sin(age / 520 + 7 * trait(drop.drop, 2));
+  const swing = Math.sin(age / 520 + 7 * trait(drop.drop, 2));
   const margin = width * 0.62;
   return {
     drop, width, height, depth,

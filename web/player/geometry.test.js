@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { covers, FALL_MS, LANES, pick, placeOf, placesOf } from './geometry.js';
 
-const phone = { width: 390, height: 844, calm: false };
-const calm = { ...phone, calm: true };
+const phone = { width: 390, height: 844 };
 const packet = { drop: 17, kind: 'packet', at_ms: 2000, lane: 512 };
 const bomb = { ...packet, drop: 18, kind: 'bomb' };
+const upright = (drop) => ({ ...placeOf(drop, 3500, phone), angle: 0 });
 
 test('a drop falls from above the top to below the bottom in its time', () => {
   assert.equal(placeOf(packet, 1999, phone), null);
@@ -27,7 +27,7 @@ test('a drop only ever goes down', () => {
 });
 
 test('lanes go from edge to edge and nothing is cut off, on any screen', () => {
-  for (const scene of [phone, calm, { width: 320, height: 568, calm: false }, { width: 1920, height: 1080, calm: false }]) {
+  for (const scene of [phone, { width: 320, height: 568 }, { width: 1920, height: 1080 }]) {
     for (const lane of [0, 1, 500, LANES - 1]) {
       for (let drop = 1; drop < 40; drop++) {
         for (let elapsed = 0; elapsed <= FALL_MS; elapsed += 100) {
@@ -37,8 +37,8 @@ test('lanes go from edge to edge and nothing is cut off, on any screen', () => {
       }
     }
   }
-  const left = placeOf({ ...packet, lane: 0 }, 2500, calm);
-  const right = placeOf({ ...packet, lane: LANES - 1 }, 2500, calm);
+  const left = placeOf({ ...packet, lane: 0 }, 2500, phone);
+  const right = placeOf({ ...packet, lane: LANES - 1 }, 2500, phone);
   assert.ok(left.x < 0.2 * phone.width && right.x > 0.8 * phone.width);
 });
 
@@ -46,14 +46,8 @@ test('a drop is at the same place on every phone of the same size', () => {
   assert.deepEqual(placeOf(packet, 3000, phone), placeOf({ ...packet }, 3000, { ...phone }));
 });
 
-test('calm rain neither turns nor sways', () => {
-  const at = (elapsed) => placeOf(packet, elapsed, calm);
-  assert.equal(at(2500).angle, 0);
-  assert.equal(at(2500).x, at(4000).x);
-});
-
 test('a touch on a packet, and a finger beside it, hits', () => {
-  const place = placeOf(packet, 3500, calm);
+  const place = upright(packet);
   assert.equal(pick([place], place.x, place.y), place);
   assert.equal(pick([place], place.x + place.width / 2 + 15, place.y), place, 'a finger is wide');
   assert.equal(pick([place], place.x + place.width / 2 + 30, place.y), null);
@@ -61,20 +55,20 @@ test('a touch on a packet, and a finger beside it, hits', () => {
 });
 
 test('a turned packet is hit where it is drawn', () => {
-  const place = { ...placeOf(packet, 3500, calm), angle: Math.PI / 2 };
+  const place = { ...upright(packet), angle: Math.PI / 2 };
   assert.ok(covers(place, place.x + place.height / 2 - 1, place.y));
   assert.ok(!covers(place, place.x, place.y + place.height / 2 - 1));
 });
 
 test('a bomb is only hit when touched itself', () => {
-  const place = placeOf(bomb, 3500, calm);
+  const place = upright(bomb);
   assert.equal(pick([place], place.x, place.y), place);
   assert.equal(pick([place], place.x + place.width / 2 + 2, place.y), null);
 });
 
 test('of drops over one another the topmost is meant, and a visible one before one beside the finger', () => {
-  const under = placeOf(packet, 3500, calm);
-  const over = { ...placeOf(bomb, 3500, calm), x: under.x + 20, y: under.y };
+  const under = upright(packet);
+  const over = { ...upright(bomb), x: under.x + 20, y: under.y };
   assert.equal(pick([under, over], over.x, over.y), over);
   assert.equal(pick([over, under], over.x, over.y), under);
   const beside = { ...under, x: under.x + under.width + 10 };

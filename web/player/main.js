@@ -1,12 +1,15 @@
 /**
- * The page /r/CODE : a player in a room, from a phone.
+ * The page /r/CODE : a player in a room, from a phone. /r/CODE?token=TOKEN lets in whom the host's own app vouches for, and
+ * /r/CODE#check/ROUND checks a round's amounts.
  *
  * body[data-phase]: loading, failed, entry (a nickname is wanted), waiting, countdown, raining, closed.
- * data-test: nickname, join, error-nickname; room-name, you, online (data-count); countdown; rain (the canvas), seconds,
- * sum (own claims, data-cents), claims-count (data-count), verdict (data-verdict), held; reason (data-reason), claim
- * (data-drop, data-cents), own-rank (data-rank), rank (data-rank); message, action; connection (data-state), language, toast.
- * window.redrain.drops(): the drops that a touch of their centre would tap now, [{drop, kind, at_ms, lane, x, y, width,
- * height}], centres in CSS px of the viewport (some are still above its top). Taps are real pointer events on the canvas.
+ * data-test: nickname, join, error-nickname; room-name, you, online (data-count); countdown; rain (the canvas) or in calm mode
+ * cell (data-kind, data-drop) and said; seconds, sum (own claims, data-cents; what one sees rolls there, and counts only what is
+ * open), claims-count (data-count), verdict (data-verdict), held; reason (data-reason), claim (data-drop, data-cents), open,
+ * open-all, closed (data-count), own-rank (data-rank), rank (data-rank); history with own-round (data-round, data-cents) and
+ * balance (data-cents); check, check-page (data-step), findings (data-right), amount (data-number), check-back; message,
+ * action; connection (data-state), sound, calm, language, toast.
+ * window.redrain: see exposed.js. Taps are real pointer events on the canvas, or clicks on the cells.
  */
 import { codeInPath, startPage } from '../shared/page.js';
 import { html } from '../shared/view.js';

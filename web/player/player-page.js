@@ -1,15 +1,21 @@
-import { asApiError, getRoom, whoAmI } from '../shared/api.js';
+import { asApiError, whoAmI } from '../shared/api.js';
+import { calm } from '../shared/calm.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
 import { t } from '../shared/i18n.js';
-import { LanguageSwitch } from '../shared/language-switch.js';
 import { goLive } from '../shared/live.js';
 import { FullMessage } from '../shared/full-message.js';
 import { listenForNotices } from '../shared/notices.js';
 import { showPhase } from '../shared/page.js';
 import { html, signal, useEffect, useSignalEffect } from '../shared/view.js';
+import { CalmView } from './calm-view.js';
+import { roundToCheck } from './check-address.js';
+import { CheckPage } from './check-page.js';
 import { EndView } from './end-view.js';
+import { comeIn } from './entry.js';
 import { NicknameForm } from './nickname-form.js';
 import { RainView } from './rain-view.js';
+import { followRounds } from './round-cues.js';
+import { Switches } from './switches.js';
 import { Waiting } from './waiting.js';
 
 /** @import {ApiError} from '../shared/api.js' */
@@ -25,6 +31,16 @@ import { Waiting } from './waiting.js';
 /** @type {import('../vendor/signals-core.js').Signal<Step>} */
 const step = signal({ at: 'loading' });
 
+/** The round that the address wants checked, or ''. */
+const checked = signal(roundToCheck(location.hash));
+
+/** @returns {() => void} stops it */
+function followAddress() {
+  const changed = () => { checked.value = roundToCheck(location.hash); };
+  addEventListener('hashchange', changed);
+  return () => removeEventListener('hashchange', changed);
+}
+
 /** The room's name for the title, once it is known. */
 export const roomName = () => (step.value.at === 'live' ? step.value.live.store.room.value?.name ?? '' : step.value.at === 'entry' ? step.value.room.name : '');
 
@@ -32,19 +48,12 @@ export const roomName = () => (step.value.at === 'live' ? step.value.live.store.
 async function load(code) {
   step.value = { at: 'loading' };
   try {
-    const { room } = await getRoom(code);
-    const known = await whoAmI(code).then(() => true, (error) => refusesEntry(asApiError(error)));
-    if (known) enter(code);
-    else step.value = { at: 'entry', room };
+    const entry = await comeIn(code);
+    if (entry.known) enter(code);
+    else step.value = { at: 'entry', room: entry.room };
   } catch (error) {
     step.value = { at: 'failed', error: asApiError(error) };
   }
-}
-
-/** Either the server does not know this player, or it failed, which is another matter. @param {ApiError} error @returns {false} */
-function refusesEntry(error) {
-  if (!error.isRefusal) throw error;
-  return false;
 }
 
 /** @param {string} code */
@@ -57,10 +66,11 @@ function enter(code) {
 /** @param {{code: string}} props */
 export function PlayerPage({ code }) {
   useEffect(() => void load(code), [code]);
+  useEffect(followAddress, []);
   const now = step.value;
   if (now.at === 'live') return html`<${LivePage} live=${now.live} code=${code} />`;
-  return html`<header class="top"><span></span><${LanguageSwitch} /></header>
-    <${Outside} step=${now} code=${code} />`;
+  return html`<header class="top"><span></span><${Switches} /></header>
+    ${checked.value ? html`<${CheckPage} round=${checked.value} phase="" />` : html`<${Outside} step=${now} code=${code} />`}`;
 }
 
 /** @param {{step: Exclude<Step, {at: 'live'}>, code: string}} props */
@@ -75,6 +85,7 @@ function Outside({ step: now, code }) {
 function LivePage({ live, code }) {
   const { connection, store } = live;
   useSignalEffect(() => showPhase(store.you.value ? store.stage.value : 'loading'));
+  useEffect(() => followRounds(live), [live]);
   const ended = connection.state.value === 'ended';
   const again = () => {
     live.close();
@@ -83,21 +94,25 @@ function LivePage({ live, code }) {
   return html`
     <header class="top top-live">
       <${ConnectionBadge} connection=${connection} />
-      <${LanguageSwitch} />
+      <${Switches} />
     </header>
-    ${ended ? html`<${FullMessage} text=${t(`ended.${connection.reason.value === 'session_ended' ? 'session' : 'connection'}`)} action=${t('action.rejoin')} onAction=${again} />`
-      : html`<${Scene} live=${live} />`}`;
+    ${ended ? html`<${FullMessage} text=${endedText(connection.reason.value)} action=${t('action.rejoin')} onAction=${again} />`
+      : html`<${Scene} live=${live} code=${code} />`}`;
 }
 
-/** @param {{live: Live}} props */
-function Scene({ live }) {
-  const { stage, you } = live.store;
+/** @param {string} reason of the connection's end */
+function endedText(reason) {
+  if (reason === 'blocked') return t('error.blocked');
+  return t(reason === 'session_ended' ? 'ended.session' : 'ended.connection');
+}
+
+/** A round that begins is more urgent than the books of the last one. @param {{live: Live, code: string}} props */
+function Scene({ live, code }) {
+  const { stage, you, round } = live.store;
   if (!you.value) return html`<${FullMessage} text=${t('loading')} />`;
-  switch (stage.value) {
-    case 'countdown': case 'raining': return html`<${RainView} live=${live} />`;
-    case 'closed': return played(live.store) ? html`<${EndView} live=${live} />` : html`<${Waiting} live=${live} />`;
-    default: return html`<${Waiting} live=${live} />`;
-  }
+  if (stage.value === 'countdown' || stage.value === 'raining') return calm.value ? html`<${CalmView} live=${live} />` : html`<${RainView} live=${live} />`;
+  if (checked.value) return html`<${CheckPage} round=${checked.value} phase=${round.value?.id === checked.value ? round.value.phase : ''} />`;
+  return stage.value === 'closed' && played(live.store) ? html`<${EndView} key=${round.value?.id} live=${live} code=${code} />` : html`<${Waiting} live=${live} code=${code} />`;
 }
 
 /** Whether there is something to tell of the last round: who came later, or only saw it cancelled, just waits. @param {Store} store */

@@ -1,9 +1,12 @@
-import { CountdownRing } from '../shared/countdown-ring.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
+import { Countdown } from './countdown.js';
+import { expose } from './exposed.js';
 import { pick } from './geometry.js';
+import { Held } from './held.js';
 import { Hud } from './hud.js';
 import { Rain } from './rain.js';
+import { Verdict } from './verdict.js';
 
 /** @import {Live} from '../shared/live.js' */
 
@@ -19,52 +22,19 @@ export function RainView({ live }) {
     if (!canvas.current || !round) return undefined;
     const falling = new Rain(canvas.current, live, round);
     setRain(falling);
-    exposeDrops(falling);
+    expose({ drops: () => reachable(falling), frameWork: () => falling.frameWork.list() });
     return () => falling.stop();
   }, [round?.id, round?.starts_at]);
   return html`<main class="rain-page">
-    <canvas class="rain" ref=${canvas} data-test="rain" aria-label=${t('rain.label')}></canvas>
+    <canvas class="rain" ref=${canvas} data-test="rain" role="img" aria-label=${t('rain.label')}></canvas>
     ${live.store.stage.value === 'countdown' ? html`<${Countdown} live=${live} />` : html`<${Hud} live=${live} />`}
-    ${rain && html`<${Verdict} rain=${rain} /><${Held} rain=${rain} />`}
+    ${rain && html`<${Verdict} tapping=${rain.tapping} /><${Held} tapping=${rain.tapping} />`}
   </main>`;
 }
 
-/** @param {{live: Live}} props */
-function Countdown({ live }) {
-  const { round, moment } = live.store;
-  if (!round.value) return null;
-  return html`<div class="countdown">
-    <h1 class="countdown-title">${round.value.title ? html`<bdi>${round.value.title}</bdi>` : t('countdown.title')}</h1>
-    <${CountdownRing} until=${round.value.starts_at} now=${moment.value} total=${round.value.countdown_ms} label=${t('countdown.label')} />
-    <p class="countdown-hint">${t('countdown.hint')}</p>
-    ${round.value.bomb_percent > 0 && html`<p class="countdown-hint">${t('countdown.bombs')}</p>`}
-  </div>`;
-}
-
-/** @param {{rain: Rain}} props */
-function Verdict({ rain }) {
-  const verdict = rain.tapping.verdict.value;
-  return verdict && html`<p class="verdict" data-test="verdict" data-verdict=${verdict} role="status">${t(`verdict.${verdict}`)}</p>`;
-}
-
-/** @param {{rain: Rain}} props */
-function Held({ rain }) {
-  return rain.tapping.heldUntil.value > 0 && html`<div class="held" data-test="held" role="status">
-    <p class="held-words">${t('rain.held')}</p>
-    <div class="held-bar"></div>
-  </div>`;
-}
-
-/**
- * For tests and the curious: window.redrain.drops() lists the drops that a touch of their centre would tap right now, with
- * that centre in CSS px of the viewport. Read-only.
- * @param {Rain} rain
- */
-function exposeDrops(rain) {
-  const drops = () => {
-    const places = rain.places();
-    return places.filter((place) => pick(places, place.x, place.y) === place)
-      .map(({ drop, x, y, width, height }) => ({ ...drop, x, y, width, height }));
-  };
-  Object.assign(window, { redrain: Object.freeze({ drops }) });
+/** @param {Rain} rain */
+function reachable(rain) {
+  const places = rain.places();
+  return places.filter((place) => pick(places, place.x, place.y) === place)
+    .map(({ drop, x, y, width, height }) => ({ ...drop, x, y, width, height }));
 }

@@ -1,5 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { Effects } from './effects.js';
+import { FrameWork } from './frame-work.js';
 import { packetWidth, pick, placeOf, placesOf } from './geometry.js';
 import { drawSprites, MARGIN } from './sprites.js';
 import { Tapping } from './tapping.js';
@@ -21,11 +22,12 @@ export class Rain {
   #live;
   #round;
   /** @type {Scene} */
-  #scene = { width: 0, height: 0, calm: false };
+  #scene = { width: 0, height: 0 };
   #ratio = 1;
   /** @type {Sprites|null} */
   #sprites = null;
   #effects;
+  frameWork = new FrameWork();
   #frame = 0;
   #resized;
 
@@ -39,8 +41,7 @@ export class Rain {
     this.#pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     this.#live = live;
     this.#round = round;
-    this.#scene.calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    this.#effects = new Effects(this.#scene.calm);
+    this.#effects = new Effects();
     this.tapping = new Tapping(live, round.id, this.#effects, (drop) => this.#placeNow(drop));
     this.#resized = new ResizeObserver(() => this.#fit());
     this.#resized.observe(canvas);
@@ -92,7 +93,7 @@ export class Rain {
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     const ratio = Math.min(devicePixelRatio || 1, MOST_DEVICE_PIXELS);
     if (width === this.#scene.width && height === this.#scene.height && ratio === this.#ratio) return;
-    this.#scene = { ...this.#scene, width, height };
+    this.#scene = { width, height };
     this.#ratio = ratio;
     this.#canvas.width = Math.round(width * ratio);
     this.#canvas.height = Math.round(height * ratio);
@@ -101,7 +102,7 @@ export class Rain {
 
   #next() {
     this.#frame = requestAnimationFrame(() => {
-      this.#draw();
+      this.frameWork.measure(() => this.#draw());
       this.#next();
     });
   }

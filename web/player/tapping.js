@@ -1,16 +1,25 @@
 import { t } from '../shared/i18n.js';
 import { tap } from '../shared/messages.js';
 import { money } from '../shared/money.js';
+import { give } from '../shared/sound.js';
 import { showToast } from '../shared/toast.js';
 import { computed, effect, signal } from '../shared/view.js';
 import { TapBook } from './tap-book.js';
 
-/** @import {ClaimMade, Notice, Refused, Result} from '../shared/messages.js' */
+/** @import {ClaimMade, Drop, Notice, Refused, Result} from '../shared/messages.js' */
 /** @import {Live} from '../shared/live.js' */
-/** @import {Place} from './geometry.js' */
-/** @import {Effects} from './effects.js' */
 
 /** @typedef {''|'capped'|'sold_out'|'frozen'} Verdict why tapping on is of no use right now */
+
+/** @typedef {{drop: Drop, x: number, y: number}} Target a drop, and where it is */
+/**
+ * What shows what a tap came to, at a place of its own kind.
+ * @typedef {object} Show
+ * @property {(x: number, y: number, now: number, colour?: string) => void} touch the touch itself, before any answer
+ * @property {(x: number, y: number, now: number, text: string) => void} win
+ * @property {(x: number, y: number, now: number, text: string) => void} shrug
+ * @property {(x: number, y: number, now: number) => void} explode
+ */
 
 const BOMB_FREEZE_MS = 2000;
 const FROZEN_SHOWN_MS = 3000;
@@ -26,7 +35,7 @@ export class Tapping {
   #told = signal('');
   #live;
   #round;
-  #effects;
+  #show;
   /** Where each tap was made, for answers that come when the drop is gone. @type {Map<number, {x: number, y: number}>} */
   #touched = new Map();
   /** @type {Set<number>} */
@@ -38,13 +47,13 @@ export class Tapping {
   /**
    * @param {Live} live
    * @param {string} round
-   * @param {Effects} effects
+   * @param {Show} show
    * @param {(drop: number) => {x: number, y: number}|null} placeNow where a drop is right now
    */
-  constructor(live, round, effects, placeNow) {
+  constructor(live, round, show, placeNow) {
     this.#live = live;
     this.#round = round;
-    this.#effects = effects;
+    this.#show = show;
     this.#placeNow = placeNow;
     for (const claim of live.store.claims.peek()) this.#known(claim.drop);
     this.#ends.push(live.store.listen((message) => this.#hear(message)));
@@ -59,13 +68,13 @@ export class Tapping {
     return performance.now() < this.heldUntil.value;
   }
 
-  /** A finger came down, on a drop or beside all of them. @param {number} x @param {number} y @param {Place|null} place */
+  /** A finger came down, on a drop or beside all of them. @param {number} x @param {number} y @param {Target|null} place */
   touch(x, y, place) {
     const now = performance.now();
     if (this.isHeld) return;
-    if (!place) return this.#effects.touch(x, y, now, 'rgba(255, 235, 184, 0.35)');
+    if (!place) return this.#show.touch(x, y, now, 'rgba(255, 235, 184, 0.35)');
     if (place.drop.kind === 'bomb') this.#hitBomb(place, now);
-    else this.#effects.touch(x, y, now);
+    else this.#touchPacket(x, y, now);
     if (this.verdict.value === 'capped' || this.verdict.value === 'sold_out') return;
     this.#send(place.drop.drop, x, y, now);
   }
@@ -74,7 +83,7 @@ export class Tapping {
   #send(drop, x, y, now) {
     this.#touched.set(drop, { x, y });
     if (this.#live.connection.send(tap(this.#round, drop))) this.book.tapped(drop, now);
-    else this.#effects.shrug(x, y, now, t('rain.offline'));
+    else this.#show.shrug(x, y, now, t('rain.offline'));
   }
 
   #sendAgain() {
@@ -85,9 +94,16 @@ export class Tapping {
     }
   }
 
-  /** @param {Place} place @param {number} now */
+  /** @param {number} x @param {number} y @param {number} now */
+  #touchPacket(x, y, now) {
+    this.#show.touch(x, y, now);
+    give('tap');
+  }
+
+  /** @param {Target} place @param {number} now */
   #hitBomb(place, now) {
-    this.#effects.explode(place.x, place.y, now);
+    give('bomb');
+    this.#show.explode(place.x, place.y, now);
     this.heldUntil.value = now + BOMB_FREEZE_MS;
     setTimeout(() => { this.heldUntil.value = 0; }, BOMB_FREEZE_MS);
   }
@@ -105,8 +121,8 @@ export class Tapping {
     const { x, y } = this.#whereIs(drop);
     switch (outcome) {
       case 'won': case 'duplicate': return this.#won(drop, cents);
-      case 'missed': return this.#effects.shrug(x, y, now, t('rain.missed'));
-      case 'throttled': return this.#effects.shrug(x, y, now, t('rain.throttled'));
+      case 'missed': give('missed'); return this.#show.shrug(x, y, now, t('rain.missed'));
+      case 'throttled': return this.#show.shrug(x, y, now, t('rain.throttled'));
       case 'busy': return showToast(t('rain.busy'));
       case 'capped': case 'sold_out': this.#told.value = outcome; return undefined;
       case 'frozen': return this.#frozen();
@@ -119,7 +135,8 @@ export class Tapping {
     if (this.#celebrated.has(drop)) return;
     this.#known(drop);
     const { x, y } = this.#whereIs(drop);
-    this.#effects.win(x, y, performance.now(), `+${money(cents)}`);
+    give('won');
+    this.#show.win(x, y, performance.now(), `+${money(cents)}`);
   }
 
   /** @param {number} drop */

@@ -2,14 +2,15 @@ import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name.js';
 import { RankList } from '../shared/rank-list.js';
 import { html } from '../shared/view.js';
+import { History } from './history.js';
 
 /** @import {Live} from '../shared/live.js' */
 
 /**
  * Before a round: who you are, who is here, what comes.
- * @param {{live: Live}} props
+ * @param {{live: Live, code: string}} props
  */
-export function Waiting({ live }) {
+export function Waiting({ live, code }) {
   const { room, you, round, online, roundTally } = live.store;
   const last = round.value && round.value.phase !== 'draft' ? roundTally.value : null;
   return html`<main class="waiting">
@@ -22,5 +23,6 @@ export function Waiting({ live }) {
       <h2>${t('waiting.last')}</h2>
       <${RankList} ranks=${last.top} own=${you.value?.player} />
     </section>`}
+    <${History} code=${code} />
   </main>`;
 }

@@ -13,8 +13,8 @@ export function CountdownScene({ live, code }) {
   const { title, total_cents: total, packets, starts_at: start, countdown_ms: countdown } = round.value;
   return html`<main class="soon">
     <h2 class="soon-title">${title ? html`<bdi>${title}</bdi>` : t('countdown.title')}</h2>
-    <${CountdownRing} until=${start} now=${moment.value} total=${countdown} label=${t('countdown.label')} />
     <p class="soon-stake">${t('screen.stake', { total: money(total), n: packets })}</p>
+    <${CountdownRing} until=${start} now=${moment.value} total=${countdown} label=${t('countdown.label')} />
     <${JoinCorner} code=${code} />
   </main>`;
 }

@@ -27,7 +27,7 @@ function fall(canvas, live) {
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const { clock, store } = live;
   const ratio = Math.min(devicePixelRatio || 1, MOST_DEVICE_PIXELS);
-  const scene = { width: 0, height: 0, calm: false };
+  const scene = { width: 0, height: 0 };
   let sprites = drawSprites(100, [' ']);
   let frame = 0;
 

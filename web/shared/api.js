@@ -29,7 +29,7 @@ export class ApiError extends Error {
  * @param {unknown} [body]
  * @returns {Promise<any>}
  */
-async function call(method, path, body) {
+export async function call(method, path, body) {
   const response = await fetch(path, {
     method,
     credentials: 'same-origin',
@@ -87,6 +87,12 @@ export const listClaims = (id, after, limit) => call('GET', `/api/rounds/${path(
 export const getHistory = (code) => call('GET', `/api/rooms/${path(code)}/history`);
 /** What a settled round came to for this player. @param {string} id @returns {Promise<OwnResult>} */
 export const getOwnResult = (id) => call('GET', `/api/rounds/${path(id)}/result/me`);
+
+/** @typedef {{rounds: {round: Round, packets: number, cents: number, rank: number}[], balance_cents: number}} OwnRounds rank 0: not settled yet */
+/** The rounds in which this player won something, the newest first. @param {string} code @returns {Promise<OwnRounds>} */
+export const getOwnRounds = (code) => call('GET', `/api/rooms/${path(code)}/players/me/rounds`);
+/** Joins by a token of the host's own app. @param {string} code @param {string} token @returns {Promise<{player: Player}>} */
+export const joinByToken = (code, token) => call('POST', `/api/rooms/${path(code)}/players/token`, { token });
 
 /** The QR code that leads players into a room. @param {string} code */
 export const qrAddress = (code) => `/api/rooms/${path(code)}/qr.svg`;

@@ -1,0 +1,82 @@
+import { t } from '../shared/i18n.js';
+import { html, useEffect, useRef, useState } from '../shared/view.js';
+import { CalmGame } from './calm-game.js';
+import { cellBeside, CELLS } from './calm-grid.js';
+import { Countdown } from './countdown.js';
+import { expose } from './exposed.js';
+import { Held } from './held.js';
+import { Hud } from './hud.js';
+import { Verdict } from './verdict.js';
+
+/** @import {Live} from '../shared/live.js' */
+
+const LABELS = { packet: 'calm.packet', bomb: 'calm.bomb', empty: 'calm.empty' };
+
+/**
+ * The rain as a grid of buttons, for keyboards, screen readers, and whoever wants nothing to move.
+ * @param {{live: Live}} props
+ */
+export function CalmView({ live }) {
+  const [game, setGame] = useState(/** @type {CalmGame|null} */ (null));
+  const { round, stage } = live.store;
+  useEffect(() => {
+    if (!round.value) return undefined;
+    const started = new CalmGame(live, round.value);
+    setGame(started);
+    expose({ drops: () => reachable(started) });
+    return () => started.stop();
+  }, [round.value?.id, round.value?.starts_at]);
+  return html`<main class="rain-page calm-page">
+    ${stage.value === 'countdown' ? html`<${Countdown} live=${live} />`
+      : html`<${Hud} live=${live} />${game && html`<${Grid} game=${game} /><${Said} game=${game} />`}`}
+    ${game && html`<${Verdict} tapping=${game.tapping} /><${Held} tapping=${game.tapping} />`}
+  </main>`;
+}
+
+/** @param {{game: CalmGame}} props */
+function Said({ game }) {
+  return html`<p class="calm-said" data-test="said" role="status">${game.said.value || t('calm.hint')}</p>`;
+}
+
+/** @param {{game: CalmGame}} props */
+function Grid({ game }) {
+  const grid = useRef(/** @type {HTMLElement|null} */ (null));
+  const [focused, setFocused] = useState(0);
+  void game.version.value;
+  const move = (/** @type {KeyboardEvent} */ event) => {
+    const columns = grid.current ? getComputedStyle(grid.current).gridTemplateColumns.split(' ').length : 1;
+    const next = cellBeside(focused, event.key, columns);
+    if (next === focused) return;
+    event.preventDefault();
+    setFocused(next);
+    /** @type {HTMLElement|undefined} */ (grid.current?.children[next])?.focus();
+  };
+  return html`<div class="calm-grid" ref=${grid} role="group" aria-label=${t('calm.label')} onKeyDown=${move}>
+    ${Array.from({ length: CELLS }, (_, cell) => html`<${Cell} key=${cell} game=${game} cell=${cell} tabbed=${cell === focused} onFocus=${() => setFocused(cell)} />`)}
+  </div>`;
+}
+
+/** @param {{game: CalmGame, cell: number, tabbed: boolean, onFocus: () => void}} props */
+function Cell({ game, cell, tabbed, onFocus }) {
+  const drop = game.grid.cells[cell];
+  const answer = game.answerIn(cell);
+  const kind = drop ? drop.kind : 'empty';
+  const words = t('rain.lucky_words').split(' ');
+  return html`<button type="button" class="calm-cell calm-${kind} ${answer ? 'calm-answered' : ''}" data-test="cell" data-kind=${kind}
+    data-drop=${drop?.drop} aria-label=${t(LABELS[kind], { number: cell + 1 })} aria-disabled=${!drop} aria-busy=${game.isPending(cell)}
+    tabindex=${tabbed ? 0 : -1} onFocus=${onFocus} onClick=${() => game.press(cell)}>
+    ${answer ? html`<span class="calm-answer" aria-hidden="true">${answer}</span>`
+      : drop && html`<span class="calm-mark" aria-hidden="true">${drop.kind === 'bomb' ? '✕' : words[drop.drop % words.length]}</span>`}
+  </button>`;
+}
+
+/** @param {CalmGame} game */
+function reachable(game) {
+  const now = performance.now();
+  return [...document.querySelectorAll('.calm-cell')].flatMap((button, cell) => {
+    const drop = game.grid.cells[cell];
+    if (!drop || !game.tapping.book.mayTap(drop.drop, now)) return [];
+    const { left, top, width, height } = button.getBoundingClientRect();
+    return [{ ...drop, x: left + width / 2, y: top + height / 2, width, height }];
+  });
+}

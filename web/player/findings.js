@@ -1,0 +1,40 @@
+import { committedText } from '../shared/fair.js';
+import { t } from '../shared/i18n.js';
+import { money } from '../shared/money.js';
+import { html } from '../shared/view.js';
+
+/** @import {Claim, Round} from '../shared/messages.js' */
+/** @import {Findings as Found} from './check-work.js' */
+
+const NOTED = { same: 'fair.noted_same', other: 'fair.noted_other', none: 'fair.noted_none' };
+
+/**
+ * What the check found, in plain sentences first and in digits below.
+ * @param {{round: Round, claims: Claim[], found: Found}} props
+ */
+export function Findings({ round, claims, found }) {
+  const total = money(round.total_cents);
+  return html`<section class="card check-card" data-test="findings" data-right=${found.right}>
+    <h2 class="check-verdict ${found.right ? 'check-right' : 'check-wrong'}">${t(found.right ? 'fair.right' : 'fair.wrong')}</h2>
+    <ul class="check-list">
+      <${Line} ok=${found.committed} text=${t(found.committed ? 'fair.committed' : 'fair.not_committed')} />
+      <${Line} ok=${found.noted === 'none' ? null : found.noted === 'same'} text=${t(NOTED[found.noted])} />
+      <${Line} ok=${found.exact} text=${t(found.exact ? 'fair.exact' : 'fair.not_exact', { n: round.packets, total })} />
+      ${claims.length > 0 && html`<${Line} ok=${found.wrong.length === 0} text=${t(found.wrong.length === 0 ? 'fair.own' : 'fair.not_own', { n: claims.length })} />`}
+    </ul>
+    <details class="check-how" data-test="check-how">
+      <summary>${t('fair.how')}</summary>
+      <p>${t('fair.how_commitment')}</p>
+      <p>${t('fair.how_amounts')}</p>
+      <dl class="check-digits">
+        <dt>${t('fair.secret')}</dt><dd><code>${round.secret}</code></dd>
+        <dt>${t('fair.text')}</dt><dd><code>${committedText(round)}</code></dd>
+        <dt>${t('fair.commitment')}</dt><dd><code>${round.commitment}</code></dd>
+        <dt>${t('fair.recomputed')}</dt><dd><code>${found.commitment}</code></dd>
+      </dl>
+    </details>
+  </section>`;
+}
+
+/** @param {{ok: boolean|null, text: string}} props ok: null where nothing can be said */
+const Line = ({ ok, text }) => html`<li class="check-line"><span class="check-mark check-${ok === null ? 'open' : ok ? 'right' : 'wrong'}" aria-hidden="true">${ok === null ? '–' : ok ? '✓' : '✕'}</span>${text}</li>`;
