@@ -40,7 +40,7 @@ fuzz: ## run each fuzz target; FUZZ_TIME=20s each
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) "$$package" || exit 1; \
 	done
 
-screenshots: ## write pictures of the pages, as the browser tests see them, to screenshots/
+screenshots: ## write pictures of the pages to screenshots/; the README's is round.jpg there, copied to .github/
 	mkdir -p screenshots
 	REDRAIN_SCREENSHOTS=$(CURDIR)/screenshots go test ./server -count=1 -run TestARoundInBrowsers
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +19,6 @@ import (
 
 	"redrain/internal/testkit"
 )
-
-// picturesFolder names the variable with a folder for screenshots of what the tests see; empty: none are made.
-const picturesFolder = "REDRAIN_SCREENSHOTS"
 
 // sheet is one page in a browser, driven by clicking and typing as people do. It is for one goroutine at a time. With the
 // test it complains about requests to anybody but the site, about what the content policy stopped, and about console errors.
@@ -233,22 +228,6 @@ func (s *sheet) calm() {
 	if _, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
 	}); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// picture keeps a screenshot where the variable says so.
-func (s *sheet) picture(name string) {
-	s.t.Helper()
-	folder := os.Getenv(picturesFolder)
-	if folder == "" {
-		return
-	}
-	pixels, err := chromedp.Run(s.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name+"-"+s.language+".png"), pixels, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }

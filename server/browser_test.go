@@ -57,6 +57,7 @@ func TestARoundInBrowsers(t *testing.T) {
 		e.host.click("dialog-yes")
 		e.end("stopped", 8)
 	})
+	pictureForREADME(t)
 }
 
 func openEvening(t *testing.T, language string, total int64) *evening {
@@ -261,8 +262,6 @@ func heights(s *sheet) map[int64]float64 {
 func (e *evening) play(each int64) {
 	e.t.Helper()
 	e.bob.tapDrops(2)
-	e.bob.picture("player-raining")
-	e.host.picture("host-raining")
 	count, sum := e.bob.number("claims-count", "count"), e.bob.number("sum", "cents")
 	e.bob.do(chromedp.Reload())
 	e.bob.awaitPhase("raining")
@@ -274,6 +273,8 @@ func (e *evening) play(each int64) {
 	e.annsTab.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '1'", at("claims-count")))
 	e.annsTab.tapDrops(each - 1) // the other tab takes over
 	e.ann.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '%d'", at("claims-count"), each-1))
+	e.bob.picture("player-raining")
+	e.host.picture("host-raining")
 	e.screen.picture("screen-raining")
 	e.ann.tapDrops(each)
 	e.bob.tapDrops(each)
