@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(serveEcho())
 		os.Exit(exitFault)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(testkit.Main(m))
 }
 
 // program starts the server's binary with these arguments and variables.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
@@ -35,6 +36,7 @@ func (c *reconcileCommand) Run(ctx context.Context, to *console) (err error) {
 	defer func() { err = errors.Join(err, books.Close()) }()
 	var outbox settle.Outbox = noOutbox{}
 	if c.RedisURL != "" {
+		rdb.LogDriver(slog.New(slog.DiscardHandler))
 		redis, err := rdb.Dial(ctx, c.RedisURL)
 		if err != nil {
 			return &startError{fmt.Errorf("REDIS_URL: %w", err)}

@@ -77,7 +77,7 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	if err := c.settleConfig.check(); err != nil {
 		return &startError{err}
 	}
-	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL)
+	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log)
 	if err != nil {
 		return &startError{err}
 	}
@@ -92,11 +92,12 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 }
 
 // openBoth opens the database and a Redis of its own.
-func openBoth(ctx context.Context, database *databaseConfig, redisURL string) (*ledger.Ledger, *rdb.Client, error) {
+func openBoth(ctx context.Context, database *databaseConfig, redisURL string, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
 	books, err := database.openLedger(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	rdb.LogDriver(log)
 	redis, err := rdb.Dial(ctx, redisURL)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), books.Close())
