@@ -61,5 +61,5 @@ func pictureForREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(t, filepath.Join(folder, "round.jpg"), []byte(taken.Data))
+	keep(t, filepath.Join(folder, "round.jpg"), taken.Data)
 }
