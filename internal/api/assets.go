@@ -53,8 +53,9 @@ const (
 	pageScreen = "screen/index.html"
 )
 
-// loadAssets reads all of the browser's files into memory, once: they are a few hundred kilobytes.
-func loadAssets(files fs.FS) (map[string]*asset, error) {
+// loadAssets reads all of the browser's files into memory, once: they are a few hundred kilobytes. public is the site's
+// address, or empty.
+func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -69,6 +70,9 @@ func loadAssets(files fs.FS) (map[string]*asset, error) {
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
+		}
+		if path.Ext(name) == ".html" {
+			content = withPictures(content, public)
 		}
 		assets[name], err = newAsset(name, content)
 		return err
@@ -93,6 +97,11 @@ func served(name string) bool {
 	}
 	return mimeTypes[path.Ext(base)] != "" && !strings.HasPrefix(base, ".") &&
 		!strings.Contains(base, ".test.") && !strings.Contains("/"+name, "/testdata/")
+}
+
+// withPictures spells out where the pictures of shared links are: those who fetch them do not take an address without a host.
+func withPictures(page []byte, public string) []byte {
+	return bytes.ReplaceAll(page, []byte(`content="/assets/`), []byte(`content="`+public+`/assets/`))
 }
 
 func newAsset(name string, content []byte) (*asset, error) {

@@ -108,14 +108,14 @@ func TestWhatChecksNeedIsNotServed(t *testing.T) {
 }
 
 func TestPagesMustBeComplete(t *testing.T) {
-	if _, err := loadAssets(fstest.MapFS{"join/index.html": {Data: []byte("x")}}); err == nil || !strings.Contains(err.Error(), "player/index.html is missing") {
+	if _, err := loadAssets(fstest.MapFS{"join/index.html": {Data: []byte("x")}}, ""); err == nil || !strings.Contains(err.Error(), "player/index.html is missing") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // The real files: every page is there, and runs under the policy that forbids everything inline.
 func TestRealPagesKeepToThePolicy(t *testing.T) {
-	assets, err := loadAssets(web.Files)
+	assets, err := loadAssets(web.Files, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +128,23 @@ func TestRealPagesKeepToThePolicy(t *testing.T) {
 			if strings.Contains(text, inline) {
 				t.Errorf("%s has %q", name, inline)
 			}
+		}
+	}
+}
+
+func TestPicturesOfSharedLinksHaveAWholeAddress(t *testing.T) {
+	pages := fstest.MapFS{}
+	for name, file := range testPages().(fstest.MapFS) {
+		pages[name] = file
+	}
+	pages["player/index.html"] = &fstest.MapFile{Data: []byte(`<meta property="og:image" content="/assets/shared/share.png"><script src="/assets/a.js">`)}
+	for public, want := range map[string]string{
+		"":                         `<meta property="og:image" content="/assets/shared/share.png"><script src="/assets/a.js">`,
+		"https://rain.example.org": `<meta property="og:image" content="https://rain.example.org/assets/shared/share.png"><script src="/assets/a.js">`,
+	} {
+		r := newRig(t, func(o *Options) { o.Pages, o.PublicURL = pages, public })
+		if got := r.call("GET", "/r/RAXN88", "").Body.String(); got != want {
+			t.Errorf("with PUBLIC_URL %q the page is %s", public, got)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func New(options Options) (*Server, error) {
 	if options.Password == "" {
 		return nil, errors.New("the hosts' password is empty")
 	}
-	assets, err := loadAssets(options.Pages)
+	assets, err := loadAssets(options.Pages, public)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ export class CalmGame {
 
   /** @param {number} cell @param {number} _y @param {number} _now @param {string} text */
   win(cell, _y, _now, text) {
-    this.#answer(cell, text, t('calm.won', { amount: text }));
+    this.#answer(cell, text, t('calm.won', { amount: text.replace('+', '') }));
   }
 
   /** @param {number} cell @param {number} _y @param {number} _now @param {string} text */

@@ -63,9 +63,10 @@ function Cell({ game, cell, tabbed, onFocus }) {
   const kind = drop ? drop.kind : 'empty';
   const words = t('rain.lucky_words').split(' ');
   return html`<button type="button" class="calm-cell calm-${kind} ${answer ? 'calm-answered' : ''}" data-test="cell" data-kind=${kind}
-    data-drop=${drop?.drop} aria-label=${t(LABELS[kind], { number: cell + 1 })} aria-disabled=${!drop} aria-busy=${game.isPending(cell)}
+    data-drop=${drop?.drop} aria-disabled=${!drop} aria-busy=${game.isPending(cell)}
     tabindex=${tabbed ? 0 : -1} onFocus=${onFocus} onClick=${() => game.press(cell)}>
-    ${answer ? html`<span class="calm-answer" aria-hidden="true">${answer}</span>`
+    <span class="visually-hidden">${t(LABELS[kind], { number: cell + 1 })}</span>
+    ${answer ? html`<span class="calm-answer">${answer}</span>`
       : drop && html`<span class="calm-mark" aria-hidden="true">${drop.kind === 'bomb' ? '✕' : words[drop.drop % words.length]}</span>`}
   </button>`;
 }

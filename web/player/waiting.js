@@ -12,13 +12,14 @@ import { History } from './history.js';
  */
 export function Waiting({ live, code }) {
   const { room, you, round, online, roundTally } = live.store;
+  const here = Math.max(online.value, 1); // the count is older than one's own arrival
   const last = round.value && round.value.phase !== 'draft' ? roundTally.value : null;
   return html`<main class="waiting">
     <img class="waiting-packet" src="/assets/shared/packet.svg" alt="" width="132" height="177" />
     <h1 class="waiting-room" data-test="room-name"><${Name} text=${room.value?.name ?? ''} /></h1>
     <p class="waiting-you">${t('waiting.you')} <strong data-test="you"><${Name} text=${you.value?.nickname ?? ''} /></strong></p>
     <p class="waiting-next">${round.value?.reason === 'cancelled' ? html`<span data-test="reason" data-reason="cancelled">${t('waiting.cancelled')}</span>` : t('waiting.next')}</p>
-    <p class="waiting-online" data-test="online" data-count=${online.value}>${t('online', { n: online.value })}</p>
+    <p class="waiting-online" data-test="online" data-count=${here}>${t('online', { n: here })}</p>
     ${last && last.top.length > 0 && html`<section class="card waiting-last">
       <h2>${t('waiting.last')}</h2>
       <${RankList} ranks=${last.top} own=${you.value?.player} />
