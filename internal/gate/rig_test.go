@@ -114,15 +114,20 @@ func (s *site) instance(change ...func(*gate.Options)) *instance {
 	return i
 }
 
-// moves stands for what moves rounds, which no page asks for here.
-type moves interface{ api.Rounds }
+// These stand for parts of the API that are there and that nobody asks here.
+type (
+	rounds interface{ api.Rounds }
+	money  interface{ api.Money }
+	desk   interface{ api.Desk }
+)
 
 // serve puts the gate behind the product's own HTTP server. Its sockets have small buffers, so that a client that stops
 // reading is noticed after kilobytes, not megabytes.
 func (s *site) serve(door http.Handler) *httptest.Server {
 	s.t.Helper()
 	web, err := api.New(api.Options{
-		Rounds: struct{ moves }{}, Sessions: s.sessions, Gate: door, Pages: pages(), Password: "rain",
+		Rounds: struct{ rounds }{}, Money: struct{ money }{}, Desk: struct{ desk }{},
+		Sessions: s.sessions, Gate: door, Pages: pages(), Password: "rain",
 		Metrics: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"redrain/internal/game"
 	"redrain/internal/testkit"
+	"redrain/internal/wire"
 )
 
 // learnsWithin checks that a tab is told of its player's n-th claim in time.
@@ -34,10 +35,54 @@ func TestAGapIsFilledWithinTwoSeconds(t *testing.T) {
 		r.world.claim(round.ID, 2, "somebody")
 		r.world.set(func(*world) { deaf = false })
 		r.world.claim(round.ID, 3, "somebody")
-		learnsWithin(t, m, 1, 300*time.Millisecond)
+		learnsWithin(t, m, 1, 2*leastPause)
 		if r.room.rain.applied != 4 {
 			t.Errorf("claims up to %d are known, want 4", r.room.rain.applied)
 		}
+	})
+}
+
+// The tally counts claims that were not heard of.
+func TestATallyShowsWhatIsMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ann := r.books.Join(code, "ann")
+		_, m := r.sit(r.room, ann)
+		round := r.begin(plan())
+		until(round.StartsAt + 5000)
+		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil } })
+		r.world.claim(round.ID, 1, ann.ID)
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		for heard := tallies(t, screen); len(heard) == 0 || heard[len(heard)-1].ClaimedPackets == 0; heard = tallies(t, screen) {
+			time.Sleep(time.Millisecond)
+		}
+		learnsWithin(t, m, 1, 2*leastPause)
+	})
+}
+
+// A read that fails is repeated soon.
+func TestAFailedReadIsRepeatedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ann := r.books.Join(code, "ann")
+		_, m := r.sit(r.room, ann)
+		round := r.begin(plan())
+		until(round.StartsAt + 5000)
+		r.world.set(func(w *world) { r.side.ear.deaf = func(game.Heard) bool { return true } })
+		r.world.claim(round.ID, 1, ann.ID)
+		failed := 0
+		r.world.set(func(w *world) {
+			w.fails = func(what string) error {
+				if what == "claims" && failed == 0 {
+					failed++
+					return game.ErrUnknown
+				}
+				return nil
+			}
+		})
+		r.rooms.Hear(game.Heard{Room: code, Lost: true})
+		learnsWithin(t, m, 1, activePace+3*leastPause)
 	})
 }
 

@@ -231,8 +231,13 @@ func TestAFullQueueIsBusy(t *testing.T) {
 		p.at(5000)
 		p.rig.committer.full = true
 		p.want(3, game.Busy)
+		p.rig.world.claim(p.round.ID, 3, p.seat.player) // from a tap before, on another instance
+		synctest.Wait()
+		if said := claimsOf(t, p.tab); len(said) != 1 {
+			t.Errorf("a tap that was never sent keeps its tab from hearing of a claim: %v", said)
+		}
 		p.rig.committer.full = false
-		p.want(3, askedThePool)
+		p.want(4, askedThePool)
 	})
 }
 
@@ -278,6 +283,44 @@ func TestMissedIsToldWhileEveryReleasedPacketIsClaimed(t *testing.T) {
 		if n := len(p.rig.committer.asked); n != 2 {
 			t.Errorf("the pool was asked %d times", n)
 		}
+	})
+}
+
+// In the first second the tap may be early.
+func TestNothingIsMissedFromMemoryInTheFirstSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := seated(t, func(s *game.Settings) { s.Pace = game.PaceEven })
+		p.at(500)
+		p.claimed(1)
+		p.want(2, askedThePool)
+		p.at(999)
+		p.want(2, askedThePool)
+		p.at(1000)
+		p.want(2, game.Missed)
+	})
+}
+
+// Claims were heard without a gap, but this player's own could not be read: they may have won before anybody listened here.
+func TestNothingIsMissedFromMemoryBeforeOwnClaimsWereRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := seated(t)
+		p.at(5000)
+		p.rig.world.set(func(w *world) {
+			w.fails = func(what string) error {
+				if what == "claims" {
+					return game.ErrUnknown
+				}
+				return nil
+			}
+		})
+		p.rig.world.close(p.round.ID, game.Stopped)
+		p.round = p.rig.begin(plan(func(s *game.Settings) { s.Pace = game.PaceEven }))
+		p.at(2000)
+		p.claimed(1)
+		p.want(2, askedThePool)
+		p.rig.world.set(func(w *world) { w.fails = nil })
+		time.Sleep(500 * time.Millisecond)
+		p.want(2, game.Missed)
 	})
 }
 
@@ -346,6 +389,22 @@ func TestSoldOutIsToldOnceOwnClaimsWereRead(t *testing.T) {
 		p.want(8, askedThePool) // near the edge it may be late
 		p.at(33_000)
 		p.want(8, game.Late)
+	})
+}
+
+// Sold out never reverts, whatever arrives late.
+func TestAnOldMessageDoesNotFillThePoolAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := seated(t, func(s *game.Settings) { s.CloseWhenSoldOut = false })
+		p.at(5000)
+		p.claimed(10)
+		time.Sleep(100 * time.Millisecond)
+		p.want(8, game.SoldOut) // as soon as own claims were read
+		p.rig.rooms.Hear(game.Heard{Room: code, Claims: &game.Claimed{
+			Round: p.round.ID, Left: game.Left{Packets: 6, Cents: 600}, Claims: []game.Claim{{Player: "somebody", Drop: 1, Cents: 100, Number: 4}},
+		}})
+		synctest.Wait()
+		p.want(8, game.SoldOut)
 	})
 }
 
