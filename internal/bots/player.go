@@ -162,7 +162,7 @@ func (p *Player) take(kind string, text []byte) error {
 		if err := json.Unmarshal(text, &m); err != nil {
 			return fmt.Errorf("the welcome does not parse: %w", err)
 		}
-		p.offset = time.UnixMilli(int64(m.Now)).Sub(time.Now())
+		p.offset = time.Until(time.UnixMilli(int64(m.Now)))
 		if m.Round != nil {
 			p.enter(*m.Round)
 		}

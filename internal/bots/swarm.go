@@ -104,7 +104,7 @@ func (s *Swarm) gather(ctx context.Context) error {
 	}
 	joining.Wait()
 	s.meter.connected(len(s.players), time.Since(began))
-	return errors.Join(append(errs, ctx.Err())...)
+	return errors.Join(errors.Join(errs...), ctx.Err())
 }
 
 // enter lets the host in and finds or makes the room.

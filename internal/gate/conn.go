@@ -51,7 +51,7 @@ type conn struct {
 	refused *rate.Limiter // those that were answered with an error
 	ping    *time.Timer
 	heard   atomic.Uint32 // frames so far, which wraps around
-	waiter  *waiter // of the round that was tapped last
+	waiter  *waiter       // of the round that was tapped last
 	out     outbox
 }
 

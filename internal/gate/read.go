@@ -68,6 +68,13 @@ func readAll(reader io.Reader, buffer []byte) (int, error) {
 
 // take acts on one frame; false when this connection has sent too many that had to be refused.
 func (c *conn) take(frame []byte) bool {
+	var round string
+	if c.waiter != nil {
+		round = c.waiter.round
+	}
+	if tap, ok := wire.UsualTap(frame, round); ok && c.seat != nil {
+		return c.tap(tap)
+	}
 	message, err := wire.Decode(frame)
 	if err != nil {
 		return c.refuse(wire.CodeBadFrame, err.Error())

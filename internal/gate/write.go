@@ -120,6 +120,9 @@ func (o *outbox) write() {
 	}
 }
 
+// keptFrames is the room for frames that an idle connection keeps, so that not every answer needs new room.
+const keptFrames = 4
+
 // take returns what is to be written next. Nil and nil: nothing, and the writer has ended in the same moment.
 func (o *outbox) take(batch [][]byte) ([][]byte, *closing) {
 	o.mu.Lock()
@@ -133,7 +136,9 @@ func (o *outbox) take(batch [][]byte) ([][]byte, *closing) {
 		o.update = nil
 	}
 	if len(batch) == 0 {
-		o.frames = nil
+		if cap(o.frames) > keptFrames {
+			o.frames = nil // what a burst has left behind
+		}
 		o.writing = false
 		o.idle.Broadcast()
 		return nil, nil

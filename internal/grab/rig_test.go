@@ -53,8 +53,12 @@ type fate struct {
 func (p *pool) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
 	what := p.enter(call{time.Now(), room, round, append([]game.Tap(nil), taps...)})
 	defer p.leave()
-	if p.takes > 0 && !pause(ctx, p.takes) {
-		return game.Grabbed{}, ctx.Err()
+	if p.takes > 0 {
+		select {
+		case <-time.After(p.takes):
+		case <-ctx.Done():
+			return game.Grabbed{}, ctx.Err()
+		}
 	}
 	switch {
 	case what.hangs:

@@ -50,11 +50,10 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 
 // commit tries one batch until it has its answers, Redis refuses it, or its oldest tap's deadline is over.
 func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
-	ctx, cancel := context.WithDeadline(c.ending, batch[0].since.Add(c.opts.Deadline))
-	defer cancel()
+	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
 	for try := 0; ; try++ {
-		grabbed, err := c.try(ctx, q, taps)
+		grabbed, err := c.try(q, taps, deadline)
 		if err == nil {
 			if try > 0 {
 				ownWins(taps, grabbed.Answers)
@@ -66,7 +65,7 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 			return
 		}
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
-		if final(err) || !pause(ctx, rand.N(delay)+delay/2) {
+		if final(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
 			answerBusy(batch)
 			return
 		}
@@ -74,8 +73,12 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	}
 }
 
-func (c *Committer) try(ctx context.Context, q *queue, taps []game.Tap) (game.Grabbed, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryFor)
+// try calls the script once, with one context for it all: they cost more than the rest of a small batch.
+func (c *Committer) try(q *queue, taps []game.Tap, deadline time.Time) (game.Grabbed, error) {
+	if soon := time.Now().Add(tryFor); soon.Before(deadline) {
+		deadline = soon
+	}
+	ctx, cancel := context.WithDeadline(c.ending, deadline)
 	defer cancel()
 	grabbed, err := c.script.Grab(ctx, q.room, q.round, taps)
 	if err == nil && len(grabbed.Answers) != len(taps) {
@@ -106,14 +109,17 @@ func answerBusy(batch []waiting) {
 	}
 }
 
-// pause waits for d; false if ctx ended meanwhile.
-func pause(ctx context.Context, d time.Duration) bool {
+// pause waits for d; false if the deadline would be over by then, or the Committer gives up.
+func (c *Committer) pause(d time.Duration, deadline time.Time) bool {
+	if !time.Now().Add(d).Before(deadline) {
+		return false
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
+		return true
+	case <-c.ending.Done():
 		return false
 	}
 }

@@ -22,15 +22,16 @@ const (
 // Decode reads one client frame, strictly, and returns a Tap or a Ping, or a *BadFrame that says in one sentence what is
 // wrong. It keeps no reference to the frame.
 func Decode(frame []byte) (any, error) {
-	if tap, ok := decodeUsualTap(frame); ok {
+	if tap, ok := UsualTap(frame, ""); ok {
 		return tap, nil
 	}
 	return decodeAny(frame)
 }
 
-// decodeUsualTap reads a tap in exactly the byte layout that the pages send, which is nearly every frame of a storm. What
-// it does not recognise is for decodeAny; what it takes decodeAny takes alike, which a fuzz test holds.
-func decodeUsualTap(frame []byte) (Tap, bool) {
+// UsualTap reads a tap in exactly the byte layout that the pages send, which is nearly every frame of a storm; round is the
+// one that it probably is for, and saves the allocation of its id. What UsualTap does not recognise is for Decode; what it
+// takes Decode takes alike, which a fuzz test holds.
+func UsualTap(frame []byte, round string) (Tap, bool) {
 	const digitsAt = len(tapHead) + uuidLen + len(tapDrop)
 	last := len(frame) - 1
 	if last <= digitsAt || last > digitsAt+maxDigit || frame[last] != '}' ||
@@ -43,7 +44,10 @@ func decodeUsualTap(frame []byte) (Tap, bool) {
 	if !ok || drop > MaxDrop {
 		return Tap{}, false
 	}
-	return Tap{Round: string(frame[len(tapHead) : len(tapHead)+uuidLen]), Drop: game.DropID(drop)}, true
+	if id := frame[len(tapHead) : len(tapHead)+uuidLen]; string(id) != round {
+		round = string(id)
+	}
+	return Tap{Round: round, Drop: game.DropID(drop)}, true
 }
 
 // plainNumber reads at most maxDigit decimal digits that do not start with a zero.
