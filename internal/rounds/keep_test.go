@@ -184,8 +184,8 @@ func TestKeysGoneFromARealRedisFreezeTheRound(t *testing.T) {
 		if got := h.inBooks(id); after != before || got.Phase != game.Raining {
 			h.Errorf("a frozen round was asked for %d times and is in %s", after-before, got.Phase)
 		}
-		if got := h.done(i.Stop(h.Context(), id)); got.Phase != game.Closed || got.Reason != game.Interrupted {
-			h.Errorf("given up, the round is in %s (%s)", got.Phase, got.Reason)
+		if got := h.done(i.Stop(h.Context(), id)); got.Phase != game.Closed || got.Reason != game.Interrupted || got.Frozen {
+			h.Errorf("given up, the round is in %s (%s), frozen: %t", got.Phase, got.Reason, got.Frozen)
 		}
 	})
 }

@@ -118,10 +118,15 @@ func (s *Service) Interrupt(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("interrupt: %w", err)
 	}
+	var failed error
 	for _, round := range open {
-		if _, err := s.end(ctx, round.ID, game.Interrupted); err != nil {
-			return fmt.Errorf("interrupt: %w", err)
+		known, err := s.end(ctx, round.ID, game.Interrupted)
+		if keysLost(err) {
+			_, err = s.tellLost(ctx, known, err)
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("interrupt: %w", err)) // the others all the same
 		}
 	}
-	return nil
+	return failed
 }

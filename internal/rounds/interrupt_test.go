@@ -1,0 +1,54 @@
+package rounds_test
+
+import (
+	"strings"
+	"testing"
+
+	"redrain/internal/game"
+	"redrain/internal/rounds"
+)
+
+// An embedded Redis is about to end: every open round closes there first, whatever happens to one of them.
+func TestInterruptClosesEveryOpenRound(t *testing.T) {
+	story(t, func(h *house) {
+		i := h.instance(rounds.Options{Embedded: true})
+		raining, counting, gone, draft := h.draft(), h.draftIn(h.newRoom()), h.draftIn(h.newRoom()), h.draftIn(h.newRoom())
+		unopened := h.draftIn(h.newRoom())
+		round := h.done(i.Start(h.Context(), raining))
+		h.sleepUntil(round.StartsAt + 1000)
+		h.pool.take(raining, 3)
+		h.done(i.Start(h.Context(), counting))
+		h.done(i.Start(h.Context(), gone))
+		h.pool.change(func() { delete(h.pool.keys, gone) })
+		h.done(h.book.Begin(h.Context(), unopened, game.NewSecret()))
+		for range 2 {
+			if err := i.Interrupt(h.Context()); err != nil {
+				h.Error(err)
+			}
+		}
+		for id, claimed := range map[string]int{raining: 3, counting: 0, gone: 0, unopened: 0} {
+			got := h.inBooks(id)
+			if got.Phase != game.Closed || got.Reason != game.Interrupted || got.Claimed.Packets != claimed {
+				h.Errorf("the round is in %s (%s) with %d claims", got.Phase, got.Reason, got.Claimed.Packets)
+			}
+			if k, there := h.pool.read(id); id != gone && (!there || k.closed != 1) {
+				h.Errorf("in redis it was closed %d times", k.closed)
+			}
+		}
+		if got := h.inBooks(draft); got.Phase != game.Draft {
+			h.Errorf("the draft is in %s", got.Phase)
+		}
+	})
+}
+
+func TestInterruptSaysWhatItCouldNotClose(t *testing.T) {
+	story(t, func(h *house) {
+		i := h.idle(rounds.Options{Embedded: true})
+		id := h.draft()
+		h.done(i.Start(h.Context(), id))
+		h.pool.setAway(true)
+		if err := i.Interrupt(h.Context()); err == nil || !strings.Contains(err.Error(), id) {
+			h.Errorf("it says %v", err)
+		}
+	})
+}
