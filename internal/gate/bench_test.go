@@ -33,7 +33,7 @@ func BenchmarkTap(b *testing.B) {
 	}{{"asks-the-pool", 1}, {"answered-from-memory", 1 << 19}} {
 		b.Run(path.name, func(b *testing.B) {
 			pool := newSteadyPool()
-			dial := benchGate(b, pool)
+			dial, _ := benchGate(b, pool)
 			frame := maskedText(fmt.Sprintf(`{"type":"tap","round":"%s","drop":%d}`, pool.round.ID, path.drop))
 			const clients = 64
 			idle := make(chan *benchClient, clients)
@@ -102,7 +102,7 @@ func (p *steadyPool) Now() game.Moment                                   { retur
 func (p *steadyPool) Spread() int64                                      { return 1 }
 
 // benchGate starts a gate over a pool and returns what dials it: each connection is a player's, who has heard the welcome.
-func benchGate(b *testing.B, pool *steadyPool) func() *benchClient {
+func benchGate(b *testing.B, pool *steadyPool) (func() *benchClient, *live.Rooms) {
 	books := testkit.NewBooks(room)
 	books.Keep(pool.round)
 	sessions, err := api.NewSessions([]byte("0123456789abcdef0123456789abcdef"), time.Now)
@@ -137,7 +137,7 @@ func benchGate(b *testing.B, pool *steadyPool) func() *benchClient {
 		client := upgraded(b, strings.TrimPrefix(server.URL, "http://"), token)
 		conns = append(conns, client.conn)
 		return client
-	}
+	}, rooms
 }
 
 // benchClient is a connection whose client allocates nothing.
