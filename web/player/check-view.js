@@ -12,6 +12,9 @@ import { Findings } from './findings.js';
 
 /** @typedef {{at: 'loading'}|{at: 'failed', error: ApiError}|{at: 'sealed', round: Round}|{at: 'counting', part: number}|{at: 'done', round: Round, claims: Claim[], found: Found}} Step */
 
+/** A page that is not in the room hears of no phase. */
+const LOOK_AGAIN_MS = 5000;
+
 /**
  * Recomputes a round's amounts in front of everybody's eyes.
  * @param {{round: string, phase: string}} props
@@ -25,6 +28,11 @@ export function CheckView({ round: id, phase }) {
     return () => { gone = true; };
   };
   useEffect(load, [id, phase]);
+  useEffect(() => {
+    if (step.at !== 'sealed') return undefined;
+    const timer = setTimeout(load, LOOK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [step]);
   return html`<main class="check" data-test="check-page" data-step=${step.at}>
     <a class="button button-plain" data-test="check-back" href="#">${t('fair.back')}</a>
     <h1 class="check-title">${t('fair.title')}</h1>
@@ -34,7 +42,6 @@ export function CheckView({ round: id, phase }) {
 
 /** @param {string} id @param {(step: Step) => void} show */
 async function work(id, show) {
-  show({ at: 'loading' });
   const { round } = await getRound(id);
   if (round.secret === '') return show({ at: 'sealed', round });
   const claims = await getOwnResult(id).then((own) => own.claims, () => []); // a stranger may check too

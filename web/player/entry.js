@@ -1,13 +1,12 @@
 import { asApiError, getRoom, joinByToken, whoAmI } from '../shared/api.js';
 
-/** @import {ApiError} from '../shared/api.js' */
-/** @import {Room} from '../shared/messages.js' */
+/** @import {ApiError, OpenRoom} from '../shared/api.js' */
 
 /**
  * Whether the server knows this player, who may have come by a link of the host's own app. The token goes out of the
  * address at once: nobody shall pass it on with a copied link, or use it again by a reload.
  * @param {string} code
- * @returns {Promise<{known: true}|{known: false, room: Room}>} refused tokens throw
+ * @returns {Promise<{known: true}|{known: false, room: OpenRoom}>} refused tokens throw
  */
 export async function comeIn(code) {
   const token = tokenInAddress();

@@ -18,14 +18,13 @@ import { followRounds } from './round-cues.js';
 import { Switches } from './switches.js';
 import { Waiting } from './waiting.js';
 
-/** @import {ApiError} from '../shared/api.js' */
+/** @import {ApiError, OpenRoom} from '../shared/api.js' */
 /** @import {Live} from '../shared/live.js' */
-/** @import {Room} from '../shared/messages.js' */
 /** @import {Store} from '../shared/store.js' */
 
 /**
  * loading → failed (no such room, no server) or entry (a nickname is wanted) or live.
- * @typedef {{at: 'loading'} | {at: 'failed', error: ApiError} | {at: 'entry', room: Room} | {at: 'live', live: Live}} Step
+ * @typedef {{at: 'loading'} | {at: 'failed', error: ApiError} | {at: 'entry', room: OpenRoom} | {at: 'live', live: Live}} Step
  */
 
 /** @type {import('../vendor/signals-core.js').Signal<Step>} */
@@ -76,9 +75,16 @@ export function PlayerPage({ code }) {
 /** @param {{step: Exclude<Step, {at: 'live'}>, code: string}} props */
 function Outside({ step: now, code }) {
   useEffect(() => showPhase(now.at), [now.at]);
-  if (now.at === 'entry') return html`<${NicknameForm} room=${now.room} joined=${() => enter(code)} />`;
+  if (now.at === 'entry') return html`<${Door} room=${now.room} code=${code} />`;
   if (now.at === 'failed') return html`<${FullMessage} text=${now.error.text} action=${t('action.retry')} onAction=${() => load(code)} home />`;
   return html`<${FullMessage} text=${t('loading')} />`;
+}
+
+/** A form for who may come in, a sentence for who may not. @param {{room: OpenRoom, code: string}} props */
+function Door({ room, code }) {
+  const closed = room.locked ? 'error.room_locked' : room.app_only ? 'error.app_only' : '';
+  if (closed) return html`<${FullMessage} text=${t(closed)} action=${t('action.retry')} onAction=${() => load(code)} home />`;
+  return html`<${NicknameForm} room=${room} joined=${() => enter(code)} />`;
 }
 
 /** @param {{live: Live, code: string}} props */

@@ -59,7 +59,8 @@ export const logOut = () => call('DELETE', '/api/host/session');
 export const makeRoom = (name) => call('POST', '/api/rooms', { name });
 /** @returns {Promise<{rooms: Room[]}>} */
 export const listRooms = () => call('GET', '/api/rooms');
-/** @param {string} code @returns {Promise<{room: Room, round: Round|null}>} */
+/** @typedef {Room & {locked: boolean, app_only: boolean}} OpenRoom locked: takes nobody new; app_only: only by the host's own app */
+/** @param {string} code @returns {Promise<{room: OpenRoom, round: Round|null}>} */
 export const getRoom = (code) => call('GET', `/api/rooms/${path(code)}`);
 
 /** @param {string} code @param {string} nickname @returns {Promise<{player: Player}>} */

@@ -7,7 +7,7 @@ import { html } from './view.js';
  */
 export function FullMessage({ text, action = '', onAction, home = false }) {
   return html`<main class="full-message">
-    <p data-test="message" role="status">${text}</p>
+    <div role="status"><h1 class="full-message-text" data-test="message">${text}</h1></div>
     ${action && html`<button type="button" class="button button-gold" data-test="action" onClick=${onAction}>${action}</button>`}
     ${home && html`<a href="/">${t('action.home')}</a>`}
   </main>`;

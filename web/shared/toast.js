@@ -1,8 +1,9 @@
 import { html, signal } from './view.js';
 
-/** @typedef {'plain'|'good'|'bad'} ToastKind */
+/** @typedef {'plain'|'good'|'bad'|'announcement'} ToastKind announcement: what the host says to everybody */
 
-const SHOWN_MS = 4000;
+/** @type {Record<ToastKind, number>} */
+const SHOWN_MS = { plain: 4000, good: 4000, bad: 4000, announcement: 15_000 };
 
 /** @type {import('../vendor/signals-core.js').Signal<{id: number, text: string, kind: ToastKind}[]>} */
 const toasts = signal([]);
@@ -19,12 +20,12 @@ export function showToast(text, kind = 'plain') {
   toasts.value = [...toasts.value, { id, text, kind }];
   setTimeout(() => {
     toasts.value = toasts.value.filter((toast) => toast.id !== id);
-  }, SHOWN_MS);
+  }, SHOWN_MS[kind]);
 }
 
 /** Where toasts appear; once a page. */
 export function Toasts() {
   return html`<div class="toasts" role="status" aria-live="polite">
-    ${toasts.value.map(({ id, text, kind }) => html`<p key=${id} class="toast toast-${kind}" data-test="toast">${text}</p>`)}
+    ${toasts.value.map(({ id, text, kind }) => html`<p key=${id} class="toast toast-${kind}" data-test="toast" data-kind=${kind}><bdi>${text}</bdi></p>`)}
   </div>`;
 }
