@@ -1,25 +1,31 @@
-import { asApiError, listRooms, logOut } from '../shared/api.js';
+import { asApiError, logOut } from '../shared/api.js';
 import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
 import { LanguageSwitch } from '../shared/language-switch.js';
 import { html, signal, useEffect } from '../shared/view.js';
+import { listGlances } from './host-api.js';
 import { Login } from './login.js';
 import { RoomList } from './room-list.js';
+import { TABS } from './room-tabs.js';
 import { RoomView } from './room-view.js';
+import { ThemeSwitch } from './theme-switch.js';
+import { wearTheme } from './theme.js';
 
 /** @import {ApiError} from '../shared/api.js' */
-/** @import {Room} from '../shared/messages.js' */
+/** @import {RoomGlance} from './host-api.js' */
+/** @import {Tab} from './room-tabs.js' */
 
-/** @typedef {{at: 'loading'} | {at: 'login'} | {at: 'failed', error: ApiError} | {at: 'rooms', rooms: Room[]}} Step */
+/** @typedef {{at: 'loading'} | {at: 'login'} | {at: 'failed', error: ApiError} | {at: 'rooms', rooms: RoomGlance[]}} Step */
 
 /** @type {import('../vendor/signals-core.js').Signal<Step>} */
 const step = signal({ at: 'loading' });
-/** The room shown, as in #/CODE; '' for the list. */
+/** The room shown and its part, as in #/CODE/players; '' for the list. */
 const code = signal(codeInHash());
+const tab = signal(tabInHash());
 
 async function load() {
   try {
-    step.value = { at: 'rooms', rooms: (await listRooms()).rooms };
+    step.value = { at: 'rooms', rooms: (await listGlances()).rooms };
   } catch (error) {
     const refused = asApiError(error);
     step.value = refused.isRefusal ? { at: 'login' } : { at: 'failed', error: refused };
@@ -29,8 +35,10 @@ async function load() {
 export function HostPage() {
   useEffect(() => {
     void load();
+    wearTheme();
     const moved = () => {
       code.value = codeInHash();
+      tab.value = tabInHash();
       if (!code.value) void load();
     };
     addEventListener('hashchange', moved);
@@ -40,6 +48,7 @@ export function HostPage() {
   return html`
     <header class="host-top">
       <a class="host-brand" href="#"><img src="/assets/shared/favicon.svg" alt="" width="32" height="32" />${t('product')}</a>
+      <${ThemeSwitch} />
       <${LanguageSwitch} />
       ${known && html`<button type="button" class="quiet-button" data-test="logout" onClick=${leave}>${t('action.logout')}</button>`}
     </header>
@@ -52,7 +61,7 @@ function Body() {
     case 'login': return html`<${Login} done=${load} />`;
     case 'failed': return html`<${FullMessage} text=${now.error.text} action=${t('action.retry')} onAction=${load} />`;
     case 'rooms': return code.value
-      ? html`<${RoomView} key=${code.value} code=${code.value} loggedOut=${load} />`
+      ? html`<${RoomView} key=${code.value} code=${code.value} tab=${tab.value} loggedOut=${load} />`
       : html`<${RoomList} rooms=${now.rooms} enter=${(/** @type {string} */ made) => { location.hash = `#/${made}`; }} />`;
     default: return html`<${FullMessage} text=${t('loading')} />`;
   }
@@ -64,5 +73,11 @@ async function leave() {
 }
 
 function codeInHash() {
-  return location.hash.replace(/^#\/?/, '').toUpperCase();
+  return (location.hash.split('/')[1] ?? '').toUpperCase();
+}
+
+/** @returns {Tab} */
+function tabInHash() {
+  const named = /** @type {Tab} */ (location.hash.split('/')[2]);
+  return TABS.includes(named) ? named : 'rounds';
 }

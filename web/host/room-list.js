@@ -1,14 +1,15 @@
 import { asApiError, makeRoom } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
+import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
 import { showPhase } from '../shared/page.js';
 import { html, useEffect, useState } from '../shared/view.js';
 
-/** @import {Room} from '../shared/messages.js' */
+/** @import {RoomGlance} from './host-api.js' */
 
 /**
- * All rooms, and a new one.
- * @param {{rooms: Room[], enter: (code: string) => void}} props
+ * All rooms at a glance, and a new one.
+ * @param {{rooms: RoomGlance[], enter: (code: string) => void}} props
  */
 export function RoomList({ rooms, enter }) {
   const [name, setName] = useState('');
@@ -42,12 +43,18 @@ export function RoomList({ rooms, enter }) {
     </form>
     <h1>${t('rooms.title')}</h1>
     ${rooms.length === 0 && html`<p class="empty" data-test="no-rooms">${t('rooms.empty')}</p>`}
-    <ul class="rooms-list">
-      ${rooms.map((room) => html`<li key=${room.code}>
-        <a class="card room-link" href="#/${room.code}" data-test="room" data-code=${room.code}>
-          <${Name} text=${room.name} /><span class="room-link-code">${room.code}</span>
-        </a>
-      </li>`)}
-    </ul>
+    <ul class="rooms-list">${rooms.map((room) => html`<li key=${room.code}><${RoomLink} room=${room} /></li>`)}</ul>
   </main>`;
+}
+
+/** @param {{room: RoomGlance}} props */
+function RoomLink({ room }) {
+  return html`<a class="card room-link ${room.active ? 'room-link-active' : ''}" href="#/${room.code}" data-test="room" data-code=${room.code}>
+    <span class="room-link-head"><${Name} text=${room.name} />
+      ${room.active && html`<span class="pill pill-raining">${t('glance.active')}</span>`}
+      ${room.locked && html`<span class="pill">${t('glance.locked')}</span>`}</span>
+    <span class="room-link-code">${room.code}</span>
+    <span class="room-link-facts">${t('glance.players', { n: room.players })} · ${t('glance.drafts', { n: room.drafts })} · ${t('glance.played', { n: room.played })}</span>
+    ${room.played > 0 && html`<span class="room-link-facts">${t('glance.given')} <${Money} cents=${room.given_cents} /></span>`}
+  </a>`;
 }

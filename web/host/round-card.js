@@ -3,14 +3,16 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { isActive, isOver, secondsLeft, stageOf } from '../shared/phase.js';
 import { html, useEffect, useState } from '../shared/view.js';
+import { BooksView } from './books-view.js';
 import { ClaimsTable } from './claims-table.js';
+import { LiveCharts } from './live-charts.js';
 import { Totals } from './totals.js';
 
 /** @import {Live} from '../shared/live.js' */
 /** @import {Round, Tally} from '../shared/messages.js' */
 
 /**
- * One round: what it is, where it stands, what one can do with it.
+ * One round that runs or is over: what it is, where it stands, what one can do with it.
  * @param {{round: Round, live: Live, act: (round: Round, step: 'start'|'stop'|'cancel') => void, copy: (round: Round) => void}} props
  */
 export function RoundCard({ round, live, act, copy }) {
@@ -29,14 +31,14 @@ export function RoundCard({ round, live, act, copy }) {
     <p class="round-facts"><${Money} cents=${round.total_cents} /> · ${t('packets', { n: round.packets })} · ${t('round.lasts', { n: Math.round(round.duration_ms / 1000) })}
       ${isOver(round) && round.reason && html` · ${t(`reason.${round.reason}`)}`}</p>
     ${(isActive(round) || tally) && html`<${Totals} round=${round} tally=${tally} />`}
+    ${isActive(round) && isCurrent && html`<${LiveCharts} tally=${store.roundTally.value} />`}
     <div class="round-buttons">
-      ${round.phase === 'draft' && html`<button type="button" class="button button-red button-start" data-test="start" onClick=${() => act(round, 'start')}>${t('action.start')}</button>`}
       ${state === 'countdown' && html`<button type="button" class="button button-plain" data-test="cancel" onClick=${() => act(round, 'cancel')}>${t('action.cancel')}</button>`}
-      ${state === 'raining' && html`<button type="button" class="button button-red" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
-      ${round.phase !== 'draft' && html`<button type="button" class="button button-plain" data-test="show-claims" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'claims.hide' : 'claims.show')}</button>`}
+      ${state === 'raining' && html`<button type="button" class="button button-red button-big" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
+      <button type="button" class="button button-plain" data-test="show-claims" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'claims.hide' : 'claims.show')}</button>
       <button type="button" class="button button-plain" data-test="copy-round" onClick=${() => copy(round)}>${t('action.copy_round')}</button>
     </div>
-    ${open && html`<${ClaimsTable} round=${round.id} claimed=${tally?.claimed_packets ?? 0} />`}
+    ${open && html`<${BooksView} round=${round} /><${ClaimsTable} round=${round.id} claimed=${tally?.claimed_packets ?? 0} />`}
   </article>`;
 }
 

@@ -14,9 +14,9 @@ import { TierFields } from './tier-fields.js';
 
 /**
  * Sets up a round. What is wrong stands beside its field; what it means is seen at once.
- * @param {{code: string, start: Form, made: (round: Round) => void, close: () => void}} props
+ * @param {{code: string, start: Form, online: number, made: (round: Round) => void, close: () => void}} props
  */
-export function RoundForm({ code, start, made, close }) {
+export function RoundForm({ code, start, online, made, close }) {
   const [form, setForm] = useState(start);
   const [refused, setRefused] = useState(/** @type {ApiError|null} */ (null));
   const [busy, setBusy] = useState(false);
@@ -83,7 +83,7 @@ export function RoundForm({ code, start, made, close }) {
           </div>
         </details>
       </div>
-      <${Preview} settings=${settings} ready=${wrong.length === 0} refuse=${setRefused} />
+      <${Preview} settings=${settings} ready=${wrong.length === 0} online=${online} refuse=${setRefused} />
     </div>
     <div class="form-buttons">
       <button type="button" class="button button-plain" data-test="close-form" onClick=${close}>${t('action.close')}</button>

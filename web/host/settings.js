@@ -125,3 +125,49 @@ export function histogram(amounts, most) {
   for (const amount of amounts) ranges[Math.floor(((amount - least) * ranges.length) / span)]++;
   return ranges;
 }
+
+/** How many packets a second somebody catches at most, however many fall. */
+const FASTEST = 2;
+
+/**
+ * How long a round's packets last for so many players: a rough estimate, in which everybody catches half of what falls, up to
+ * two a second.
+ * @param {Record<string, any>} settings
+ * @param {number} players
+ * @returns {{taken: number, seconds: number}} how many packets find somebody, and when the last of them is gone
+ */
+export function lasting({ packets, cap, pace, duration_ms: duration, drops_per_second: drops, bomb_percent: bombs }, players) {
+  const whole = duration / 1000;
+  const each = Math.min(FASTEST, (drops * (1 - bombs / 100)) / 2);
+  const wanted = Math.min(packets, players * cap);
+  const taken = Math.min(wanted, Math.floor(players * each * whole));
+  if (taken === 0) return { taken, seconds: 0 };
+  const caught = taken / (players * each);
+  const released = pace === 'burst' ? 0 : ((taken - 1) * 0.9 * whole) / packets;
+  return { taken, seconds: Math.min(whole, Math.max(caught, released)) };
+}
+
+/**
+ * Drafts in the order in which they are to be played.
+ * @param {Round[]} rounds
+ */
+export const inPlan = (rounds) => rounds.filter(({ phase }) => phase === 'draft').sort((a, b) => a.place - b.place);
+
+/**
+ * The ids of a list with one moved by so many places; null if it cannot move.
+ * @param {string[]} ids @param {string} id @param {number} by
+ */
+export function moved(ids, id, by) {
+  const from = ids.indexOf(id);
+  const to = from + by;
+  if (from < 0 || to < 0 || to >= ids.length) return null;
+  const list = ids.filter((one) => one !== id);
+  list.splice(to, 0, id);
+  return list;
+}
+
+/** A moment as an input of type datetime-local has it, by this device's time zone. @param {number} ms */
+export function localTime(ms) {
+  const at = new Date(ms);
+  return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}

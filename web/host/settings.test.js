@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { emptyForm, formOf, histogram, readForm } from './settings.js';
+import { presetForm, presetNames } from './presets.js';
+import { emptyForm, formOf, histogram, inPlan, lasting, localTime, moved, readForm } from './settings.js';
 
 const round = JSON.parse(readFileSync(new URL('../../internal/wire/fixtures/server/round.json', import.meta.url), 'utf8')).round;
 
@@ -47,4 +48,32 @@ test('a histogram counts every amount once', () => {
   assert.equal(bars.at(-1), 3);
   assert.deepEqual(histogram([7, 7, 7], 24), [3]);
   assert.deepEqual(histogram([], 24), []);
+});
+
+test('how long packets last follows from who catches and what is released', () => {
+  const round = { packets: 100, cap: 1, pace: 'burst', duration_ms: 30_000, drops_per_second: 8, bomb_percent: 0 };
+  assert.deepEqual(lasting(round, 100), { taken: 100, seconds: 0.5 });
+  assert.equal(lasting({ ...round, pace: 'even' }, 100).seconds.toFixed(2), '26.73', 'an even round lasts until its last release');
+  assert.equal(lasting(round, 40).taken, 40, 'everybody has what they can have, the rest is left');
+  assert.deepEqual(lasting({ ...round, cap: 100 }, 1), { taken: 60, seconds: 30 }, 'one person cannot catch them all');
+  assert.deepEqual(lasting(round, 0), { taken: 0, seconds: 0 });
+});
+
+test('drafts are listed as planned and can be moved', () => {
+  const rounds = [{ id: 'a', phase: 'draft', place: 3 }, { id: 'b', phase: 'closed', place: 1 }, { id: 'c', phase: 'draft', place: 2 }];
+  assert.deepEqual(inPlan(rounds).map(({ id }) => id), ['c', 'a']);
+  assert.deepEqual(moved(['a', 'b', 'c'], 'c', -1), ['a', 'c', 'b']);
+  assert.deepEqual(moved(['a', 'b', 'c'], 'a', 1), ['b', 'a', 'c']);
+  assert.equal(moved(['a', 'b'], 'a', -1), null);
+  assert.equal(moved(['a', 'b'], 'b', 1), null);
+  assert.equal(moved(['a', 'b'], 'x', 1), null);
+});
+
+test('presets are rounds that the form takes', () => {
+  for (const name of presetNames) assert.deepEqual(readForm(presetForm(name, 'x')).wrong, [], name);
+});
+
+test('local times come back as the same moment', () => {
+  const moment = 1_800_000_012_000;
+  assert.equal(new Date(localTime(moment)).getTime(), moment);
 });

@@ -11,6 +11,14 @@ const dictionaries = { zh, en };
 /** @type {Record<Language, string>} */
 const tags = { zh: 'zh-CN', en: 'en' };
 
+/**
+ * Adds a page's own words to those that all pages share, before it is shown.
+ * @param {Record<Language, Record<string, string>>} more
+ */
+export function addWords(more) {
+  for (const [name, words] of Object.entries(more)) Object.assign(dictionaries[/** @type {Language} */ (name)], words);
+}
+
 /** The language shown. Whoever renders words by t() follows it. */
 export const language = signal(initialLanguage());
 

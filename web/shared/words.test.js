@@ -3,9 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, test } from 'node:test';
-import { setLanguage, t } from './i18n.js';
-import { words as en } from './words.en.js';
-import { words as zh } from './words.zh.js';
+import { addWords, setLanguage, t } from './i18n.js';
+import { words as hostEn } from '../host/words.en.js';
+import { words as hostZh } from '../host/words.zh.js';
+import { words as sharedEn } from './words.en.js';
+import { words as sharedZh } from './words.zh.js';
+
+addWords({ en: hostEn, zh: hostZh });
+const en = { ...sharedEn, ...hostEn };
+const zh = { ...sharedZh, ...hostZh };
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const FORM = /\.(zero|one|two|few|many|other)$/;
@@ -64,6 +70,15 @@ test('every key that the code makes up has its words', () => {
     reason: ['time', 'sold_out', 'stopped', 'cancelled', 'interrupted'],
     verdict: ['capped', 'sold_out', 'frozen'],
     ended: ['session', 'connection'],
+    preset: ['party', 'stream', 'test'],
+    'preset_hint': ['party', 'stream', 'test'],
+    check: ['redis', 'database', 'settlement'],
+    rehearsal: ['running', 'done', 'failed'],
+    tab: ['rounds', 'players', 'rehearsals'],
+    key: ['new', 'start', 'stop', 'announce', 'rounds', 'players', 'rehearsals', 'help'],
+    door: ['locked', 'app_only'],
+    door_hint: ['locked', 'app_only'],
+    report: ['players', 'taps', 'rate', 'won', 'p50', 'p99'],
     choice: ['even', 'burst', 'live', 'dealt', 'double_mean', 'equal', 'tiers'],
     'hint.pace': ['even', 'burst'],
     'hint.split': ['live', 'dealt'],
@@ -77,7 +92,7 @@ test('every key that the code makes up has its words', () => {
 
 test('no key is left that nobody uses', () => {
   const all = sources.map(({ text }) => text).join('\n');
-  const madeUp = /^(connection|phase|reason|verdict|ended|choice|field|hint|limit|error|notice)\./;
+  const madeUp = /^(connection|phase|reason|verdict|ended|choice|field|hint|limit|error|notice|preset|preset_hint|check|rehearsal|tab|key|door|door_hint|report)\./;
   const unused = [...new Set(Object.keys(zh).map((key) => key.replace(FORM, '')))].filter((key) => !madeUp.test(key) && !all.includes(`'${key}'`));
   assert.deepEqual(unused, []);
 });

@@ -1,0 +1,75 @@
+import { asApiError } from '../shared/api.js';
+import { t } from '../shared/i18n.js';
+import { Money } from '../shared/money-text.js';
+import { isOver } from '../shared/phase.js';
+import { showToast } from '../shared/toast.js';
+import { html, useEffect, useState } from '../shared/view.js';
+import { Confirm } from './dialog.js';
+import { getBooks, holdRound } from './host-api.js';
+
+/** @import {Reconciliation} from './host-api.js' */
+/** @import {Round} from '../shared/messages.js' */
+
+/** How soon books that are not final are looked at again. */
+const AGAIN_MS = 2000;
+
+/**
+ * Where the budget went: a green tick, or what is wrong.
+ * @param {{round: Round}} props
+ */
+export function BooksView({ round }) {
+  const [books, setBooks] = useState(/** @type {Reconciliation|null} */ (null));
+  const [error, setError] = useState('');
+  const [asking, setAsking] = useState(false);
+  const [looks, setLooks] = useState(0);
+  const again = () => setLooks((count) => count + 1);
+  useEffect(() => {
+    let timer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
+    let left = false;
+    getBooks(round.id).then(({ reconciliation }) => {
+      if (left) return;
+      setBooks(reconciliation);
+      setError('');
+      if (round.phase !== 'settled' || reconciliation.in_flight) timer = setTimeout(again, AGAIN_MS);
+    }, (failure) => { if (!left) setError(asApiError(failure).text); });
+    return () => {
+      left = true;
+      clearTimeout(timer);
+    };
+  }, [round.id, round.phase, round.frozen, looks]);
+
+  /** @param {'freeze'|'release'} step */
+  const hold = (step) => {
+    setAsking(false);
+    holdRound(round.id, step).then(again, (failure) => showToast(asApiError(failure).text, 'bad'));
+  };
+  if (error) return html`<p class="empty" role="alert">${error} <button type="button" class="quiet-button" onClick=${again}>${t('action.retry')}</button></p>`;
+  if (!books) return html`<p class="empty">${t('loading')}</p>`;
+  const frozen = books.frozen || round.frozen;
+  return html`<section class="books" data-test="books" data-agrees=${books.agrees}>
+    <h3>${t('books.title')}</h3>
+    <p class="books-verdict ${books.agrees ? 'books-right' : 'books-wrong'}" data-test="books-verdict">${t(verdict(books))}</p>
+    <dl class="books-sum">
+      <div><dt>${t('books.budget')}</dt><dd><${Money} cents=${books.budget_cents} test="books-budget" /></dd></div>
+      <div><dt>${t('books.claimed')}</dt><dd><${Money} cents=${books.ledger.claimed_cents} test="books-claimed" /></dd></div>
+      <div><dt>${t('books.refunded')}</dt><dd><${Money} cents=${books.ledger.refunded_cents} test="books-refunded" /></dd></div>
+      <div><dt>${t('books.held')}</dt><dd><${Money} cents=${books.ledger.escrow_cents} test="books-held" /></dd></div>
+    </dl>
+    ${books.differences.length > 0 && html`<ul class="books-differences">${books.differences.map((one) => html`<li key=${one.what}>
+      ${t('books.difference', { what: one.what, expected: one.expected, found: one.found })}</li>`)}</ul>`}
+    ${(books.ledger.quarantined > 0 || books.ledger.dead_letters > 0) && html`<p>${t('books.aside', { claims: books.ledger.quarantined, letters: books.ledger.dead_letters })}</p>`}
+    ${round.phase !== 'settled' && round.phase !== 'draft' && html`<div class="round-buttons">
+      ${frozen ? html`<button type="button" class="button button-red" data-test="release" onClick=${() => hold('release')}>${t('books.release')}</button>`
+        : html`<button type="button" class="button button-plain" data-test="freeze" onClick=${() => setAsking(true)}>${t('books.freeze')}</button>`}
+      <span class="field-hint">${t(frozen ? 'books.release_hint' : 'books.freeze_hint')}</span>
+    </div>`}
+    ${!isOver(round) && html`<p class="field-hint">${t('books.open')}</p>`}
+    ${asking && html`<${Confirm} title=${t('books.freeze_title')} text=${t('books.freeze_text')} yes=${t('books.freeze')} onYes=${() => hold('freeze')} onNo=${() => setAsking(false)} />`}
+  </section>`;
+}
+
+/** @param {Reconciliation} books */
+function verdict(books) {
+  if (books.in_flight) return 'books.in_flight';
+  return books.agrees ? 'books.agrees' : 'books.differs';
+}

@@ -1,0 +1,44 @@
+import { languageTag, t } from '../shared/i18n.js';
+import { html, useEffect, useState } from '../shared/view.js';
+import { getHealth } from './host-api.js';
+
+/** @import {Connection} from '../shared/socket.js' */
+/** @import {HealthCheck} from './host-api.js' */
+
+const LOOK_MS = 5000;
+
+/**
+ * Whether everything that a round needs works, and how fast it answers.
+ * @param {{connection: Connection}} props
+ */
+export function HealthCard({ connection }) {
+  const [checks, setChecks] = useState(/** @type {HealthCheck[]|null} */ (null));
+  useEffect(() => {
+    let left = false;
+    const look = () => {
+      if (document.visibilityState !== 'visible') return;
+      getHealth().then((answer) => { if (!left) setChecks(answer.checks); }, () => { if (!left) setChecks(null); });
+    };
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => {
+      left = true;
+      clearInterval(timer);
+    };
+  }, []);
+  const state = connection.state.value;
+  return html`<section class="card health" data-test="health"><h2>${t('health.title')}</h2>
+    <ul>
+      <${Line} name=${t('health.page')} ok=${state === 'open'} words=${t(`connection.${state}`)} />
+      ${checks === null ? html`<${Line} name=${t('health.server')} ok=${false} words=${t('health.silent')} />`
+        : checks.map(({ name, ok, ms, problem }) => html`<${Line} key=${name} name=${t(`check.${name}`)} ok=${ok}
+          words=${ok ? t('unit.ms', { text: ms.toLocaleString(languageTag(), { maximumFractionDigits: 1 }) }) : problem} test=${name} />`)}
+    </ul>
+  </section>`;
+}
+
+/** @param {{name: string, ok: boolean, words: string, test?: string}} props */
+function Line({ name, ok, words, test = 'page' }) {
+  return html`<li data-test="health-${test}" data-ok=${ok}><span class="health-dot ${ok ? 'health-ok' : 'health-bad'}" aria-hidden="true"></span>
+    <span>${name}</span><span class="health-words">${ok ? '' : '⚠ '}${words}</span></li>`;
+}

@@ -1,0 +1,88 @@
+/** The calls of the HTTP API that only hosts make. */
+import { call } from '../shared/api.js';
+
+/** @import {Room, Round} from '../shared/messages.js' */
+
+/** @typedef {Room & {locked: boolean, app_only: boolean}} RoomDetail */
+/** @typedef {RoomDetail & {players: number, drafts: number, played: number, given_cents: number, active: string}} RoomGlance */
+/** @typedef {{id: string, nickname: string, joined_at: number, blocked: boolean, own: boolean}} Guest */
+/** @typedef {{name: string, ok: boolean, ms: number, problem: string}} HealthCheck */
+
+/**
+ * What the bots of a rehearsal measured; times are in microseconds.
+ * @typedef {object} Report
+ * @property {number} players
+ * @property {number} taps
+ * @property {number} taps_per_second
+ * @property {Record<string, number>} outcomes
+ * @property {{p50: number, p99: number}} latency_us
+ * @property {boolean} conserved
+ * @property {string[]} [violations]
+ */
+
+/**
+ * @typedef {object} Rehearsal
+ * @property {string} round on the stage
+ * @property {number} players
+ * @property {number} taps_per_second of each player
+ * @property {'running'|'done'|'failed'} state
+ * @property {string} problem
+ * @property {number} begun_at
+ * @property {Report|null} report
+ */
+
+/**
+ * @typedef {object} Reconciliation
+ * @property {boolean} frozen
+ * @property {boolean} agrees
+ * @property {boolean} in_flight
+ * @property {number} budget_cents
+ * @property {{claims: number, claimed_cents: number, rest_cents: number, refunded_cents: number}|null} redis
+ * @property {{claims: number, claimed_cents: number, escrow_cents: number, refunded_cents: number, quarantined: number, dead_letters: number}} ledger
+ * @property {{what: string, expected: number, found: number}[]} differences
+ */
+
+const path = encodeURIComponent;
+/** @param {string} code */
+const room = (code) => `/api/rooms/${path(code)}`;
+/** @param {string} id */
+const round = (id) => `/api/rounds/${path(id)}`;
+
+/** @returns {Promise<{rooms: RoomGlance[]}>} */
+export const listGlances = () => call('GET', '/api/rooms');
+/** @param {string} code @returns {Promise<{room: RoomDetail}>} */
+export const getDoors = (code) => call('GET', room(code));
+/** @param {string} code @param {{locked: boolean, app_only: boolean}} doors @returns {Promise<{room: RoomDetail}>} */
+export const setDoors = (code, doors) => call('POST', `${room(code)}/doors`, doors);
+/** @param {string} code @param {string} text @returns {Promise<null>} */
+export const announce = (code, text) => call('POST', `${room(code)}/announcements`, { text });
+/** @returns {Promise<{checks: HealthCheck[]}>} */
+export const getHealth = () => call('GET', '/api/host/health');
+
+/** @param {string} code @returns {Promise<{players: Guest[]}>} */
+export const listPlayers = (code) => call('GET', `${room(code)}/players`);
+/** @param {string} code @param {string} id @param {string} nickname @returns {Promise<{player: Guest}>} */
+export const renamePlayer = (code, id, nickname) => call('POST', `${room(code)}/players/${path(id)}/rename`, { nickname });
+/** @param {string} code @param {string} id @param {boolean} blocked @returns {Promise<{player: Guest}>} */
+export const blockPlayer = (code, id, blocked) => call('POST', `${room(code)}/players/${path(id)}/${blocked ? 'block' : 'unblock'}`);
+
+/** @param {string} code @param {string[]} ids @returns {Promise<{rounds: Round[]}>} */
+export const orderDrafts = (code, ids) => call('POST', `${room(code)}/plan`, { rounds: ids });
+/** @param {string} id @param {number} startsOn ms since 1970; 0: by hand @returns {Promise<{round: Round}>} */
+export const planStart = (id, startsOn) => call('POST', `${round(id)}/plan`, { starts_on: startsOn });
+/** @param {string} id @returns {Promise<null>} */
+export const dropDraft = (id) => call('DELETE', round(id));
+/** @param {string} code */
+export const exportAddress = (code) => `${room(code)}/rounds/export`;
+/** @param {string} code @param {unknown} file @returns {Promise<{rounds: Round[]}>} */
+export const importRounds = (code, file) => call('POST', `${room(code)}/rounds/import`, file);
+
+/** @param {string} code @returns {Promise<{rehearsals: Rehearsal[]}>} */
+export const listRehearsals = (code) => call('GET', `${room(code)}/rehearsals`);
+/** @param {string} code @param {{round: string, players: number, taps_per_second: number}} wish @returns {Promise<{rehearsal: Rehearsal}>} */
+export const rehearse = (code, wish) => call('POST', `${room(code)}/rehearsals`, wish);
+
+/** @param {string} id @returns {Promise<{reconciliation: Reconciliation}>} */
+export const getBooks = (id) => call('GET', `${round(id)}/reconciliation`);
+/** @param {string} id @param {'freeze'|'release'} step @returns {Promise<{round: Round}>} */
+export const holdRound = (id, step) => call('POST', `${round(id)}/${step}`);

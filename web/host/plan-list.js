@@ -1,0 +1,19 @@
+import { t } from '../shared/i18n.js';
+import { html } from '../shared/view.js';
+import { PlanItem } from './plan-item.js';
+
+/** @import {Round} from '../shared/messages.js' */
+/** @import {PlanActions} from './plan-item.js' */
+
+/**
+ * The rounds to come, in order; the first one is next.
+ * @param {{drafts: Round[], busy: boolean, actions: PlanActions}} props
+ */
+export function PlanList({ drafts, busy, actions }) {
+  if (drafts.length === 0) return null;
+  return html`<section class="plan">
+    <header class="plan-head"><h2>${t('plan.title')}</h2>
+      ${drafts.length > 1 && html`<button type="button" class="button button-red" data-test="start-next" disabled=${busy} onClick=${() => actions.start(drafts[0])}>${t('plan.next')}</button>`}</header>
+    <ol class="plan-rounds">${drafts.map((round, at) => html`<${PlanItem} key=${round.id} round=${round} place=${at + 1} count=${drafts.length} busy=${busy} actions=${actions} />`)}</ol>
+  </section>`;
+}

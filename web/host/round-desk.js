@@ -1,0 +1,69 @@
+import { asApiError } from '../shared/api.js';
+import { t } from '../shared/i18n.js';
+import { isActive } from '../shared/phase.js';
+import { showToast } from '../shared/toast.js';
+import { html, useState } from '../shared/view.js';
+import { Confirm } from './dialog.js';
+import { dropDraft, orderDrafts } from './host-api.js';
+import { PlanList } from './plan-list.js';
+import { PresetBar } from './preset-bar.js';
+import { RoundCard } from './round-card.js';
+import { RoundForm } from './round-form.js';
+import { emptyForm, formOf, inPlan, moved } from './settings.js';
+import { Transfer } from './transfer.js';
+
+/** @import {Live} from '../shared/live.js' */
+/** @import {Round} from '../shared/messages.js' */
+/** @import {Form} from './settings.js' */
+
+/**
+ * The rounds of a room: the one that runs, those to come, the past.
+ * @param {object} props
+ * @param {string} props.code
+ * @param {Round[]|null} props.rounds the newest first; null while they are read
+ * @param {Live} props.live
+ * @param {Form|null} props.form of the round being made
+ * @param {(form: Form|null) => void} props.setForm
+ * @param {(round: Round, step: 'start'|'stop'|'cancel') => void} props.act
+ * @param {(round: Round) => void} props.changed
+ * @param {() => void} props.refresh
+ * @param {(round: Round) => void} props.rehearse
+ */
+export function RoundDesk({ code, rounds, live, form, setForm, act, changed, refresh, rehearse }) {
+  const [dropping, setDropping] = useState(/** @type {Round|null} */ (null));
+  const all = rounds ?? [];
+  const drafts = inPlan(all);
+  const active = all.find(isActive);
+  const past = all.filter((round) => round.phase !== 'draft' && !isActive(round));
+
+  /** @param {Promise<unknown>} done */
+  const then = (done) => void done.then(refresh, (error) => { showToast(asApiError(error).text, 'bad'); refresh(); });
+  /** @param {Round} round */
+  const copy = (round) => {
+    setForm(formOf(round));
+    scrollTo({ top: 0 });
+  };
+  const actions = {
+    start: (/** @type {Round} */ round) => act(round, 'start'),
+    move: (/** @type {Round} */ round, /** @type {number} */ by) => {
+      const ids = moved(drafts.map(({ id }) => id), round.id, by);
+      if (ids) then(orderDrafts(code, ids));
+    },
+    drop: setDropping, copy, rehearse, changed,
+  };
+  const card = (/** @type {Round} */ round) => html`<${RoundCard} key=${round.id} round=${round} live=${live} act=${act} copy=${copy} />`;
+  return html`
+    ${active && card(active)}
+    ${form ? html`<${RoundForm} key=${JSON.stringify(form)} code=${code} start=${form} online=${live.store.online.value} made=${(/** @type {Round} */ round) => { setForm(null); changed(round); showToast(t('form.created'), 'good'); }} close=${() => setForm(null)} />`
+      : html`<section class="card make-round"><div class="make-row">
+          <button type="button" class="button button-red button-new" data-test="new-round" onClick=${() => setForm(emptyForm)}>＋ ${t('rounds.new')}</button>
+          <${Transfer} code=${code} some=${all.length > 0} imported=${refresh} /></div>
+        <p class="field-hint">${t('presets.lead')}</p><${PresetBar} begin=${setForm} /></section>`}
+    ${rounds === null && html`<p class="empty">${t('loading')}</p>`}
+    ${rounds?.length === 0 && !form && html`<p class="empty" data-test="no-rounds">${t('rounds.empty')}</p>`}
+    <${PlanList} drafts=${drafts} busy=${Boolean(active)} actions=${actions} />
+    ${past.length > 0 && html`<h2 class="past-title">${t('rounds.past')}</h2>`}
+    ${past.map(card)}
+    ${dropping && html`<${Confirm} title=${t('drop.title')} text=${t('drop.text')} yes=${t('action.delete')}
+      onYes=${() => { setDropping(null); then(dropDraft(dropping.id)); }} onNo=${() => setDropping(null)} />`}`;
+}

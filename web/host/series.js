@@ -1,0 +1,59 @@
+/** What charts show of a round, gathered from its tallies. Pure. */
+
+/** @import {Tally} from '../shared/messages.js' */
+
+/** Taps are counted over this long, so that a single late tally is no peak. */
+const WINDOW_MS = 1000;
+/** Four tallies a second for the longest round, and some. */
+const MOST = 3000;
+
+export class Series {
+  round = '';
+  /** Moments of the tallies in seconds since 1970. @type {number[]} */
+  times = [];
+  /** @type {number[]} */
+  tapsPerSecond = [];
+  /** @type {number[]} */
+  claimedCents = [];
+  /** @type {number[]} */
+  online = [];
+  /** @type {{at: number, taps: number}[]} */
+  #taps = [];
+
+  /**
+   * Takes a tally. One of another round begins anew, one that is not newer is ignored.
+   * @param {Tally} tally
+   * @returns {boolean} whether there is something new to show
+   */
+  add(tally) {
+    if (!tally.round) return false;
+    if (tally.round !== this.round) this.#begin(tally.round);
+    const last = this.#taps.at(-1);
+    if (last && tally.at <= last.at) return false;
+    this.#taps.push({ at: tally.at, taps: tally.taps });
+    this.times.push(tally.at / 1000);
+    this.tapsPerSecond.push(this.#rate());
+    this.claimedCents.push(tally.claimed_cents);
+    this.online.push(tally.online);
+    if (this.times.length > MOST) for (const list of [this.times, this.tapsPerSecond, this.claimedCents, this.online]) list.shift();
+    return true;
+  }
+
+  /** @param {string} round */
+  #begin(round) {
+    this.round = round;
+    this.times = [];
+    this.tapsPerSecond = [];
+    this.claimedCents = [];
+    this.online = [];
+    this.#taps = [];
+  }
+
+  #rate() {
+    const now = this.#taps[this.#taps.length - 1];
+    while (this.#taps.length > 2 && now.at - this.#taps[1].at >= WINDOW_MS) this.#taps.shift();
+    const [before] = this.#taps;
+    const passed = now.at - before.at;
+    return passed > 0 ? Math.max(0, ((now.taps - before.taps) * 1000) / passed) : 0;
+  }
+}

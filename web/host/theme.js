@@ -1,0 +1,22 @@
+import { recall, remember } from '../shared/remembered.js';
+import { effect, signal } from '../shared/view.js';
+
+/** @typedef {'light'|'dark'} Theme */
+
+/** What the host has chosen, else what the device wants. @type {import('../vendor/signals-core.js').Signal<Theme>} */
+export const theme = signal(/** @type {Theme} */ (recall('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')));
+
+export function switchTheme() {
+  theme.value = theme.value === 'dark' ? 'light' : 'dark';
+  remember('theme', theme.value);
+}
+
+/** Keeps the page in the theme. */
+export function wearTheme() {
+  effect(() => {
+    for (const place of [document.documentElement, document.body]) {
+      place.classList.toggle('light', theme.value === 'light');
+      place.classList.toggle('dusk', theme.value === 'dark');
+    }
+  });
+}
