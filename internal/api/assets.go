@@ -72,7 +72,10 @@ func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 			return err
 		}
 		if path.Ext(name) == ".html" {
-			content = withPictures(content, public)
+			content = preloadModules(withPictures(content, public), func(name string) []byte {
+				source, _ := fs.ReadFile(files, name) // what is not there fails in the browser, and in the pages' tests
+				return source
+			})
 		}
 		assets[name], err = newAsset(name, content)
 		return err

@@ -44,10 +44,10 @@ function Sum({ live, opened }) {
   const shown = claims.value.reduce((sum, { drop, cents }) => sum + (opened.has(drop) ? cents : 0), 0);
   const closed = claims.value.filter(({ drop }) => !opened.has(drop)).length;
   return html`<section class="end-card ${won ? 'end-won' : ''}">
-    <h1 class="end-title">${t(won ? 'end.won' : 'end.nothing')}</h1>
-    <p class="end-sum" data-test="sum" data-cents=${ownCents.value}><${RollingMoney} cents=${shown} /></p>
+    <h1 class="end-title">${t(won === 0 ? 'end.nothing' : closed === won ? 'end.caught' : 'end.won')}</h1>
+    <p class="end-sum" data-test="sum" data-cents=${ownCents.value}>${won > 0 && closed === won ? t('end.unseen') : html`<${RollingMoney} cents=${shown} from=${0} />`}</p>
     <p class="end-note" data-test="claims-count" data-count=${won}>${won ? t('end.packets', { n: won }) : t('end.comfort')}</p>
-    ${closed > 0 ? html`<p class="end-closed" data-test="closed" data-count=${closed}>${t('end.closed', { n: closed })}</p>`
-      : rank > 0 && html`<p class="end-rank" data-test="own-rank" data-rank=${rank}>${result ? t('end.rank_of', { rank, players: result.players }) : t('end.rank', { rank })}</p>`}
+    <div role="status">${closed > 0 ? html`<p class="end-closed" data-test="closed" data-count=${closed}>${t('end.closed', { n: closed })}</p>`
+      : rank > 0 && html`<p class="end-rank" data-test="own-rank" data-rank=${rank}>${result ? t('end.rank_of', { rank, players: result.players }) : t('end.rank', { rank })}</p>`}</div>
   </section>`;
 }

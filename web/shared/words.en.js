@@ -77,6 +77,8 @@ export const words = {
   'calm.won': 'You won {amount}',
 
   'end.won': 'Congratulations, you won',
+  'end.caught': 'You caught some: open them',
+  'end.unseen': '¥ ?',
   'end.nothing': 'Nothing this time',
   'end.comfort': 'Be quicker in the next round',
   'end.packets.one': 'in {n} packet',

@@ -75,6 +75,8 @@ export const words = {
   'calm.won': '抢到 {amount}',
 
   'end.won': '恭喜你抢到',
+  'end.caught': '红包到手，快拆开看看',
+  'end.unseen': '¥ ?',
   'end.nothing': '这次没抢到',
   'end.comfort': '别灰心，下一场手快一点',
   'end.packets.other': '共 {n} 个红包',

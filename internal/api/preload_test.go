@@ -1,0 +1,66 @@
+package api
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"redrain/web"
+)
+
+func TestImportsAreFoundAsBrowsersFindThem(t *testing.T) {
+	sources := map[string]string{
+		"player/main.js":  "/** @import {Not} from './typed.js' */\nimport { a } from '../shared/a.js';\nimport './side.js';\nexport { b } from \"./b.js\";\nlater(() => import('./lazy.js'));",
+		"shared/a.js":     "import{h}from\"../vendor/min.js\";import{g}from'./g.js';const text = 'import x from nowhere';",
+		"vendor/min.js":   "import {\n  one,\n  two,\n} from './deep.js';",
+		"shared/g.js":     "import { a } from './a.js'; // a ring",
+		"player/b.js":     "const from = './not.js';\nimportant('./not.js');",
+		"player/side.js":  "",
+		"vendor/deep.js":  "",
+		"player/lazy.js":  "import './too.js';",
+		"player/typed.js": "",
+	}
+	got := importsOf("player/main.js", func(name string) []byte {
+		source, known := sources[name]
+		if !known {
+			t.Errorf("%s is not imported by anything", name)
+		}
+		return []byte(source)
+	})
+	want := []string{"shared/a.js", "player/side.js", "player/b.js", "vendor/min.js", "shared/g.js", "vendor/deep.js"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestPagesWithoutAScriptStayAsTheyAre(t *testing.T) {
+	if got := string(preloadModules([]byte("<p>rain</p>"), nil)); got != "<p>rain</p>" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The real pages name each of their modules once, and none that is not there.
+func TestRealPagesPreloadWhatTheyImport(t *testing.T) {
+	assets, err := loadAssets(web.Files, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`<link rel="modulepreload" href="/assets/([^"]+)">`)
+	for _, page := range []string{pageJoin, pagePlayer, pageHost, pageScreen} {
+		var named []string
+		for _, match := range link.FindAllStringSubmatch(string(assets[page].plain), -1) {
+			named = append(named, match[1])
+			if assets[match[1]] == nil {
+				t.Errorf("%s preloads %s, which is not there", page, match[1])
+			}
+		}
+		slices.Sort(named)
+		if len(named) < 10 || len(slices.Compact(slices.Clone(named))) != len(named) {
+			t.Errorf("%s preloads %d modules: %s", page, len(named), strings.Join(named, " "))
+		}
+		if slices.Contains(named, "vendor/zzfx.js") {
+			t.Errorf("%s preloads what only some will need", page)
+		}
+	}
+}
