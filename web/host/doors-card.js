@@ -14,7 +14,10 @@ export function DoorsCard({ room, changed }) {
   /** @param {Partial<RoomDetail>} change */
   const set = (change) => {
     const { locked, app_only } = { ...room, ...change };
-    setDoors(room.code, { locked, app_only }).then((answer) => changed(answer.room), (error) => showToast(asApiError(error).text, 'bad'));
+    setDoors(room.code, { locked, app_only }).then((answer) => changed(answer.room), (error) => {
+      showToast(asApiError(error).text, 'bad');
+      changed({ ...room }); // the boxes go back
+    });
   };
   /** @param {'locked'|'app_only'} name */
   const check = (name) => html`<label class="check">
@@ -22,5 +25,5 @@ export function DoorsCard({ room, changed }) {
       onChange=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => set({ [name]: event.currentTarget.checked })} />
     <span><span class="field-label">${t(`door.${name}`)}</span><span class="field-hint">${t(`door_hint.${name}`)}</span></span>
   </label>`;
-  return html`<section class="card doors"><h2>${t('doors.title')}</h2>${check('locked')}${check('app_only')}</section>`;
+  return html`<section class="card doors" data-test="doors" data-locked=${room.locked} data-app=${room.app_only}><h2>${t('doors.title')}</h2>${check('locked')}${check('app_only')}</section>`;
 }

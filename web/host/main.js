@@ -18,7 +18,7 @@
  * books-claimed, books-refunded and books-held (data-cents), freeze, release, claims-search, sort-number, sort-nickname,
  * sort-cents, claim-row (data-number, data-cents), more-claims.
  * Players: players (data-count), players-search, player (data-player, data-blocked), rename, new-name, save-name, block, unblock,
- * door-locked, door-app_only. Rehearsals: rehearse-round, bots_players, bots_taps_per_second, rehearse, rehearsal (data-state,
+ * doors (data-locked, data-app), door-locked, door-app_only. Rehearsals: rehearse-round, bots_players, bots_taps_per_second, rehearse, rehearsal (data-state,
  * data-conserved), report-verdict, report-players, report-taps, report-rate, report-won, report-p50, report-p99.
  */
 import { addWords, t } from '../shared/i18n.js';

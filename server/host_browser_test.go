@@ -1,0 +1,310 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"redrain/internal/bots"
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+)
+
+// The sizes between a phone and a wall on which a host works.
+var tabletScreen = testkit.Screen{Width: 820, Height: 1180, Scale: 1}
+
+// hosting is a host with two windows on one room.
+type hosting struct {
+	*instance
+	t             *testing.T
+	device        string
+	code          string
+	window, other *sheet
+}
+
+// An evening as its host runs it, by clicking and typing only, on a tablet and on a phone: what one window does the other
+// shows without a reload.
+func TestTheHostsPage(t *testing.T) {
+	for _, device := range []struct {
+		name, language string
+		screen         testkit.Screen
+	}{{"tablet", "zh-CN", tabletScreen}, {"phone", "en-GB", testkit.PhoneScreen}} {
+		t.Run("on a "+device.name, func(t *testing.T) {
+			h := openHosting(t, device.name, device.screen, device.language)
+			h.plan()
+			h.schedule()
+			h.exchange()
+			h.shortcuts()
+			h.players()
+			h.rehearse()
+			h.run()
+		})
+	}
+}
+
+func openHosting(t *testing.T, device string, screen testkit.Screen, language string) *hosting {
+	t.Helper()
+	browser := testkit.Chromium(t)
+	h := &hosting{t: t, device: device, instance: startInstance(t)}
+	h.window = newSheet(t, browser, screen, "the host", h.url, language)
+	h.window.do(screen.Emulate())
+	h.window.open("/host")
+	h.window.fill("password", password)
+	h.window.click("login")
+	h.window.awaitPhase("rooms")
+	h.window.fill("room-name", "年会现场")
+	h.window.click("make-room")
+	h.window.awaitPhase("waiting")
+	h.code = see[string](h.window, "document.querySelector('"+at("room-code")+"').dataset.code")
+	h.other = h.window.newTab(testkit.LaptopScreen, "the host's second window", h.url, language)
+	h.other.open("/host#/" + h.code)
+	h.other.awaitPhase("waiting")
+	return h
+}
+
+// fits finds nothing that is wider than the page, and keeps a picture of it where those are wanted.
+func (h *hosting) fits(where string) {
+	h.t.Helper()
+	h.window.picture("host-" + h.device + "-" + where)
+	if over := see[float64](h.window, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		h.t.Errorf("%s: the page is %v pixels too wide", where, over)
+	}
+}
+
+const titles = `[...document.querySelectorAll('.plan-item .round-title')].map((one) => one.textContent).join()`
+
+// both waits until both windows show something.
+func (h *hosting) both(expression string) {
+	h.t.Helper()
+	h.window.await(expression)
+	h.other.await(expression)
+}
+
+func (h *hosting) plan() {
+	h.t.Helper()
+	for _, preset := range []string{"party", "test"} {
+		h.window.click("preset-" + preset)
+		h.window.await("document.querySelector('" + at("preview") + "').dataset.ready === 'true'")
+		h.fits("form")
+		h.window.click("create-round")
+		h.window.await("!document.querySelector('" + at("round-form") + "')")
+	}
+	h.both("document.querySelectorAll('.plan-item').length === 2")
+	before := see[string](h.window, titles)
+	h.window.click("move-down") // the first one
+	h.both(fmt.Sprintf("%s === %q", titles, swapped(before)))
+	h.fits("plan")
+}
+
+func swapped(pair string) string {
+	first, second, _ := strings.Cut(pair, ",")
+	return second + "," + first
+}
+
+func (h *hosting) schedule() {
+	h.t.Helper()
+	h.window.click("plan")
+	type moment struct {
+		value  string
+		refuse bool
+	}
+	for _, m := range []moment{{"2020-01-01T00:00", true}, {time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04"), false}} {
+		h.window.set("starts-on", m.value)
+		h.window.click("save-start")
+		if m.refuse {
+			h.window.await("document.querySelector('" + at("error-starts-on") + "')?.innerText.length > 5")
+		}
+	}
+	h.both("document.querySelector('" + at("planned") + "')?.dataset.on > Date.now()")
+	h.window.click("unplan")
+	h.both("!document.querySelector('" + at("planned") + "')")
+}
+
+// set gives a field of the browser's own making, like a date's, its value.
+func (s *sheet) set(name, value string) {
+	s.t.Helper()
+	see[bool](s, fmt.Sprintf(`((field) => { field.value = %q; return field.dispatchEvent(new Event('input', { bubbles: true })); })(document.querySelector('%s'))`, value, at(name)))
+}
+
+// exchange exports the rounds, and imports them once as they are and once with nonsense in the second.
+func (h *hosting) exchange() {
+	h.t.Helper()
+	address := see[string](h.window, "document.querySelector('"+at("export")+"').getAttribute('href')")
+	choose := func(change string) {
+		see[bool](h.window, fmt.Sprintf(`fetch(%q).then((answer) => answer.json()).then((file) => {
+			%s;
+			const files = new DataTransfer();
+			files.items.add(new File([JSON.stringify(file)], 'rounds.json'));
+			const input = document.querySelector('%s');
+			input.files = files.files;
+			return input.dispatchEvent(new Event('change', { bubbles: true }));
+		}) instanceof Promise`, address, change, at("import-file")))
+	}
+	choose("file.rounds[1].packets = 0")
+	h.window.await("document.querySelector('" + at("error-import") + "')?.innerText.includes('2')")
+	if got := see[int](h.window, "document.querySelectorAll('.plan-item').length"); got != 2 {
+		h.t.Errorf("a file with nonsense made %d rounds", got-2)
+	}
+	choose("file.rounds.length = 2")
+	h.both("document.querySelectorAll('.plan-item').length === 4")
+	h.window.do(chromedp.Click(chromedp.CSS(".plan-item:last-child "+at("drop")), chromedp.NodeVisible))
+	h.window.click("dialog-yes")
+	h.both("document.querySelectorAll('.plan-item').length === 3")
+}
+
+// Case 37 of the field: hotkeys of the host's page fired while somebody typed. Here they rest.
+func (h *hosting) shortcuts() {
+	h.t.Helper()
+	const typed = "n s x 1 2 3 ?"
+	h.window.fill("announce", typed)
+	if see[bool](h.window, "document.querySelector('"+at("round-form")+"') || document.querySelector('dialog[open]') || location.hash.includes('players')") {
+		h.t.Error("a shortcut fired while somebody typed")
+	}
+	h.window.click("send-announcement")
+	h.other.await(fmt.Sprintf("[...document.querySelectorAll('%s')].some((one) => one.innerText.includes(%q))", at("toast"), typed))
+	see[bool](h.window, "document.activeElement.blur() === undefined")
+	h.window.do(chromedp.KeyEvent("n"))
+	h.window.await("document.querySelector('" + at("round-form") + "')")
+	h.window.click("close-form")
+	see[bool](h.window, "document.activeElement.blur() === undefined")
+	h.window.do(chromedp.KeyEvent("2"))
+	h.window.await("location.hash.endsWith('/players')")
+}
+
+// Case 36 of the field: a new player was accepted but missing from the host's list. Here the list has them at once, and a
+// player whom the host blocks is sent away.
+func (h *hosting) players() {
+	h.t.Helper()
+	w := h.window
+	w.await("document.querySelector('" + at("no-players") + "')")
+	player, err := bots.Join(h.t.Context(), h.url, "", h.code, "<i>小明</i>")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	w.await("document.querySelectorAll('" + at("player") + "').length === 1")
+	if shown := w.text("player"); !strings.Contains(shown, "<i>小明</i>") {
+		h.t.Errorf("the list shows %q", shown)
+	}
+	if err := player.Connect(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+	w.click("rename")
+	w.fill("new-name", "明明")
+	w.click("save-name")
+	w.await("document.querySelector('" + at("player") + "').innerText.includes('明明')")
+	w.click("block")
+	w.click("dialog-yes")
+	w.await("document.querySelector('" + at("player") + "').dataset.blocked === 'true'")
+	testkit.Eventually(h.t, soon, func() error {
+		if player.Err() == nil {
+			return fmt.Errorf("the blocked player is still connected")
+		}
+		return nil
+	})
+	w.fill("players-search", "nobody")
+	w.await("document.querySelectorAll('" + at("player") + "').length === 0")
+	w.choose("door-locked")
+	w.await("document.querySelector('" + at("doors") + "').dataset.locked === 'true'")
+	if _, err := bots.Join(h.t.Context(), h.url, "", h.code, "late"); err == nil || !strings.Contains(err.Error(), "room_locked") {
+		h.t.Errorf("a newcomer to a locked room: %v", err)
+	}
+	w.choose("door-locked")
+	h.fits("players")
+}
+
+func (h *hosting) rehearse() {
+	h.t.Helper()
+	w := h.window
+	w.click("tab-rehearsals")
+	w.await("document.querySelector('" + at("rehearse-round") + "')?.options.length === 3")
+	quick := `[...document.querySelector('` + at("rehearse-round") + `').options].find((one) => one.text.includes('1.00')).value`
+	see[bool](w, `((field) => { field.value = `+quick+`; return field.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('`+at("rehearse-round")+`'))`)
+	w.fill("bots_players", "501")
+	w.click("rehearse")
+	w.await("document.querySelector('" + at("error-bots_players") + "')?.innerText.includes('500')")
+	w.fill("bots_players", "12")
+	w.click("rehearse")
+	w.await("document.querySelector('" + at("rehearsal") + "')?.dataset.state === 'running'")
+	h.fits("rehearsal")
+	w.awaitFor(time.Minute, "document.querySelector('"+at("rehearsal")+"')?.dataset.state === 'done'")
+	if !see[bool](w, "document.querySelector('"+at("rehearsal")+"').dataset.conserved === 'true'") {
+		h.t.Errorf("the report says %s", w.text("rehearsal"))
+	}
+	if got := see[int](h.other, "document.querySelectorAll('"+at("round")+"').length"); got != 3 {
+		h.t.Errorf("the room has %d rounds after a rehearsal, want 3", got)
+	}
+}
+
+// awaitFor is await for what takes its time.
+func (s *sheet) awaitFor(within time.Duration, expression string) {
+	s.t.Helper()
+	testkit.Eventually(s.t, within, func() error {
+		if !see[bool](s, "Boolean("+expression+")") {
+			return fmt.Errorf("not yet: %s", expression)
+		}
+		return nil
+	})
+}
+
+// run starts the next round, watches three players, stops, and reads results and books.
+func (h *hosting) run() {
+	h.t.Helper()
+	w := h.window
+	w.click("tab-rounds")
+	players := seat(h.t, h.code, 3, h.instance)
+	w.click("start-next")
+	h.both("document.body.dataset.phase === 'raining'")
+	for _, p := range players {
+		testkit.Eventually(h.t, soon, func() error {
+			if drop := p.NextDrop(); drop != 0 {
+				_ = p.Tap(h.t.Context(), drop, time.Now()) // what came of it shows in what was won
+			}
+			if len(p.Won()) == 0 {
+				return fmt.Errorf("%s has won nothing", p.ID)
+			}
+			return nil
+		})
+	}
+	w.await("document.querySelector('" + at("chart-claimed") + "').dataset.points > 3")
+	h.fits("running")
+	see[bool](w, "document.activeElement.blur() === undefined")
+	w.do(chromedp.KeyEvent("x"))
+	w.click("dialog-yes")
+	h.both("document.body.dataset.phase === 'closed'")
+	h.results(players)
+}
+
+func (h *hosting) results(players []*bots.Player) {
+	h.t.Helper()
+	w := h.window
+	w.click("show-claims")
+	w.await("document.querySelector('" + at("books") + "')?.dataset.agrees === 'true' && document.querySelector('" + at("books-held") + "').dataset.cents === '0'")
+	var won []int64
+	for _, p := range players {
+		for _, cents := range p.Won() {
+			won = append(won, int64(cents))
+		}
+	}
+	w.await(fmt.Sprintf("document.querySelectorAll('%s').length === %d", at("claim-row"), len(won)))
+	budget, claimed, refunded := w.number("books-budget", "cents"), w.number("books-claimed", "cents"), w.number("books-refunded", "cents")
+	if claimed != sum(won) || budget != claimed+refunded {
+		h.t.Errorf("the books say %d = %d + %d, the players heard of %d", budget, claimed, refunded, sum(won))
+	}
+	w.click("sort-cents")
+	slices.SortFunc(won, func(a, b int64) int { return int(b - a) })
+	w.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", at("claim-row"), joined(won)))
+	w.fill("claims-search", "玩家1")
+	w.await(fmt.Sprintf("document.querySelectorAll('%s').length === %d", at("claim-row"), len(players[1].Won())))
+	h.fits("results")
+	if round := players[0].Round(); round.Phase != game.Closed && round.Phase != game.Settled {
+		h.t.Errorf("the players' round is %s", round.Phase)
+	}
+}
+
+func joined(numbers []int64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ","), "[]")
+}
