@@ -154,16 +154,20 @@ func (i *instance) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func newInstance(t *testing.T, w *world, books *testkit.Books, name string) *instance {
+func newInstance(t *testing.T, w *world, books *testkit.Books, name string, change ...func(*Options)) *instance {
 	t.Helper()
 	i := &instance{t: t, books: books, clock: &clock{spread: 1}, committer: &committer{}, closes: true}
 	e := &ear{rooms: make(map[string]bool), hear: func(heard game.Heard) { i.rooms.Hear(heard) }}
 	w.set(func(w *world) { w.ears = append(w.ears, e) })
 	i.side = &side{world: w, name: name, ear: e}
-	i.rooms = New(Options{
+	options := Options{
 		Books: books, Pool: i.side, Ear: i.side, Clock: i.clock, Committer: i.committer, SoldOut: i.noteSoldOut,
 		TapsPerSecond: rate.Limit(10), TapBurst: 20, Log: slog.New(slog.NewTextHandler(i, nil)),
-	})
+	}
+	for _, do := range change {
+		do(&options)
+	}
+	i.rooms = New(options)
 	t.Cleanup(i.rooms.Close)
 	return i
 }
@@ -184,10 +188,10 @@ type rig struct {
 	room  *Room
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
 	w := newWorld()
-	i := newInstance(t, w, testkit.NewBooks(code), "one")
+	i := newInstance(t, w, testkit.NewBooks(code), "one", change...)
 	return &rig{instance: i, world: w, room: i.enter()}
 }
 

@@ -401,7 +401,8 @@ func TestAnOldMessageDoesNotFillThePoolAgain(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		p.want(8, game.SoldOut) // as soon as own claims were read
 		p.rig.rooms.Hear(game.Heard{Room: code, Claims: &game.Claimed{
-			Round: p.round.ID, Left: game.Left{Packets: 6, Cents: 600}, Claims: []game.Claim{{Player: "somebody", Drop: 1, Cents: 100, Number: 4}},
+			Round: p.round.ID, Left: game.Left{Packets: 6, Cents: 600},
+			Claims: []game.Claim{{Player: "somebody", Drop: 1, Cents: 100, Number: 4}},
 		}})
 		synctest.Wait()
 		p.want(8, game.SoldOut)
@@ -456,7 +457,8 @@ func TestALostAnswerIsWonIfItsClaimWasHeard(t *testing.T) {
 		claim := p.rig.world.claim(p.round.ID, 3, p.seat.player)[0]
 		synctest.Wait()
 		p.answer(game.Busy)
-		if want := (game.Answer{Outcome: game.Won, Cents: claim.Cents, Number: claim.Number}); len(p.hears.all) != 1 || p.hears.all[0] != want {
+		want := game.Answer{Outcome: game.Won, Cents: claim.Cents, Number: claim.Number}
+		if len(p.hears.all) != 1 || p.hears.all[0] != want {
 			t.Errorf("heard %v, want %v", p.hears.all, want)
 		}
 		if said := claimsOf(t, p.tab); len(said) != 0 {

@@ -115,8 +115,8 @@ func TestARoundWithoutKeysIsShownAsSQLHasIt(t *testing.T) {
 	})
 }
 
-// Who is there from the start hears of every drop once, at least a second before it falls and not much earlier. Who comes later hears in
-// the welcome what falls right now, and of every later drop.
+// Who is there from the start hears of every drop once, at least a second before it falls and not much earlier. Who comes
+// later hears in the welcome what falls right now, and of every later drop.
 func TestDropsAreSentAheadAndOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -191,8 +191,8 @@ func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
 	})
 }
 
-// Case 28: people come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that comes after it is
-// lost, or older than it; what is sent to all comes to all in the same order.
+// Case 28: people come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that
+// comes after it is lost, or older than it; what is sent to all comes to all in the same order.
 func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

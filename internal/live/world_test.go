@@ -34,6 +34,8 @@ type state struct {
 	claims []game.Claim
 	closed game.CloseReason
 	frozen bool
+	// changed is when it was closed, frozen or thawed last.
+	changed time.Time
 }
 
 type report struct {
@@ -68,7 +70,7 @@ func (w *world) close(id string, reason game.CloseReason) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if s := w.rounds[id]; s.closed == "" {
-		s.closed = reason
+		s.closed, s.changed = reason, time.Now()
 		w.publish(game.Heard{Room: s.round.Room, Round: id})
 	}
 }
@@ -76,7 +78,7 @@ func (w *world) close(id string, reason game.CloseReason) {
 func (w *world) freeze(id string, frozen bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.rounds[id].frozen = frozen
+	w.rounds[id].frozen, w.rounds[id].changed = frozen, time.Now()
 	w.publish(game.Heard{Room: w.rounds[id].round.Room, Round: id})
 }
 
