@@ -228,3 +228,17 @@ func TestAClientsCloseIsAnswered(t *testing.T) {
 		return nil
 	})
 }
+
+// A busy client's answer to a ping may be late: while its frames come it is alive.
+func TestWhoSendsFramesIsAlive(t *testing.T) {
+	i := newSite(t).instance(manyFrames, func(o *gate.Options) { o.PingEvery, o.PongWithin = 20*time.Millisecond, 300*time.Millisecond })
+	r := dialRaw(t, i.screen())
+	r.message("welcome")
+	for start := time.Now(); time.Since(start) < time.Second; { // it reads, but answers no ping
+		r.send(fin|opText, padded(30))
+		r.message("pong")
+	}
+	if code, reason := r.closeFrame(); code != int(wire.ClosePingTimeout) {
+		t.Errorf("then silent: closed with %d %s", code, reason)
+	}
+}
