@@ -74,12 +74,15 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	if c.RedisURL == "" {
 		return &startError{errors.New("REDIS_URL is needed: the embedded Redis can be settled by nobody else")}
 	}
-	if err := c.settleConfig.check(); err != nil {
+	if err := c.check(); err != nil {
 		return &startError{err}
 	}
 	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log)
 	if err != nil {
 		return &startError{err}
+	}
+	if err := c.checkDurable(ctx, redis, log); err != nil {
+		return &startError{errors.Join(err, redis.Disconnect(), books.Close())}
 	}
 	log.Info("settling")
 	var working sync.WaitGroup

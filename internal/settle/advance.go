@@ -31,7 +31,7 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 		return true, c.retire(ctx)
 	}
 	c.watchExpiry(mark)
-	c.unsure = mark.Pending > 0 // perhaps to this process, though it has nothing in hand: a Redis that restarted forgets
+	c.unsure = mark.Pending > 0        // perhaps to this process, though it has nothing in hand: a Redis that restarted forgets
 	if account.Frozen != mark.Frozen { // whoever froze or released it died between the two
 		err := c.outbox.SetFrozen(ctx, c.round, account.Frozen)
 		if err != nil || !account.Frozen {

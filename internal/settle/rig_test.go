@@ -33,7 +33,7 @@ const soon = 20 * time.Second
 
 // house is one Redis and one database, with what a test needs to look at both from outside.
 type house struct {
-	*testing.T
+	testing.TB
 	redisURL, databaseURL string
 	redis                 *redis.Client // raw, for faults
 	pool                  *rdb.Client
@@ -41,9 +41,9 @@ type house struct {
 	room                  string
 }
 
-func newHouse(t *testing.T, redisURL, databaseURL string) *house {
+func newHouse(t testing.TB, redisURL, databaseURL string) *house {
 	t.Helper()
-	h := &house{T: t, redisURL: redisURL, databaseURL: databaseURL}
+	h := &house{TB: t, redisURL: redisURL, databaseURL: databaseURL}
 	options, err := redis.ParseURL(redisURL)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func newHouse(t *testing.T, redisURL, databaseURL string) *house {
 }
 
 // newSQLiteHouse is a house over a new SQLite file.
-func newSQLiteHouse(t *testing.T, redisURL string) *house {
+func newSQLiteHouse(t testing.TB, redisURL string) *house {
 	t.Helper()
 	return newHouse(t, redisURL, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
 }
@@ -220,8 +220,13 @@ func (h *house) account(round game.Round) game.Account {
 // await waits until the account of a round is as it should be.
 func (h *house) await(round game.Round, what string, is func(game.Account) bool) game.Account {
 	h.Helper()
+	return h.awaitWithin(soon, round, what, is)
+}
+
+func (h *house) awaitWithin(within time.Duration, round game.Round, what string, is func(game.Account) bool) game.Account {
+	h.Helper()
 	var account game.Account
-	testkit.Eventually(h, soon, func() (err error) {
+	testkit.Eventually(h, within, func() (err error) {
 		if account, err = h.books.Account(h.Context(), round.ID); err == nil && !is(account) {
 			err = fmt.Errorf("%s is still to come: %+v", what, account)
 		}
