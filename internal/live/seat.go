@@ -129,8 +129,7 @@ func (s *Seat) Tap(round string, drop game.DropID, m Member, waiter game.Waiter)
 	s.ask(drop, asking)
 	s.room.mu.Unlock()
 	if !s.room.opts.Committer.Submit(s.room.code, round, game.Tap{Player: s.player, Drop: drop}, asking) {
-		asking.forget(drop)
-		return game.Answer{Outcome: game.Busy}, Told
+		return asking.forget(drop), Told
 	}
 	return game.Answer{}, Asked
 }
@@ -209,14 +208,11 @@ type pending struct {
 	claim  game.Claim // heard of before the answer came
 }
 
-// Answered takes note of what the tap came to before the player hears it. A tap whose answer got lost but whose claim was
-// heard of has won.
+// Answered takes note of what the tap came to before the player hears it.
 func (p *pending) Answered(tap game.Tap, answer game.Answer) {
 	p.seat.room.mu.Lock()
 	p.done(tap.Drop)
-	if answer.Outcome == game.Busy && p.claim.Number > 0 {
-		answer = game.Answer{Outcome: game.Won, Cents: p.claim.Cents, Number: p.claim.Number}
-	}
+	answer = p.overtaken(answer)
 	if p.seat.of == p.rain {
 		switch answer.Outcome {
 		case game.Missed:
@@ -229,14 +225,33 @@ func (p *pending) Answered(tap game.Tap, answer game.Answer) {
 	p.waiter.Answered(tap, answer)
 }
 
+// overtaken is what a tap is to be told whose claim was heard of before its answer came. It was not told of the claim when the
+// others were, so its result must. A lost answer has won; any other one came before the same player's tap from elsewhere, on
+// the same drop, which won.
+func (p *pending) overtaken(answer game.Answer) game.Answer {
+	if p.claim.Number == 0 {
+		return answer
+	}
+	switch answer.Outcome {
+	case game.Won, game.Duplicate:
+		return answer
+	case game.Busy:
+		return game.Answer{Outcome: game.Won, Cents: p.claim.Cents, Number: p.claim.Number}
+	default:
+		return game.Answer{Outcome: game.Duplicate, Cents: p.claim.Cents, Number: p.claim.Number}
+	}
+}
+
 func (p *pending) done(drop game.DropID) {
 	if p.seat.asking[drop] == p {
 		delete(p.seat.asking, drop)
 	}
 }
 
-func (p *pending) forget(drop game.DropID) {
+// forget is for a tap that was not taken, and returns what it is to be told.
+func (p *pending) forget(drop game.DropID) game.Answer {
 	p.seat.room.mu.Lock()
 	defer p.seat.room.mu.Unlock()
 	p.done(drop)
+	return p.overtaken(game.Answer{Outcome: game.Busy})
 }
