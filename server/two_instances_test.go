@@ -71,7 +71,7 @@ func awaitHeard(t testing.TB, host *bots.Host, round string, players []*bots.Pla
 	testkit.Eventually(t, soon, func() error {
 		for _, p := range players {
 			if heard := len(p.Won()); heard < booked[p.ID] {
-				return fmt.Errorf("player %s has heard of %d of %d claims", p.ID, heard, booked[p.ID])
+				return fmt.Errorf("player %s has heard of %d of %d claims (%v)", p.ID, heard, booked[p.ID], p.Err())
 			}
 		}
 		return nil
