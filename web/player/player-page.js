@@ -6,6 +6,7 @@ import { goLive } from '../shared/live.js';
 import { FullMessage } from '../shared/full-message.js';
 import { listenForNotices } from '../shared/notices.js';
 import { showPhase } from '../shared/page.js';
+import { listenForFirstTouch } from '../shared/sound.js';
 import { html, signal, useEffect, useSignalEffect } from '../shared/view.js';
 import { CalmView } from './calm-view.js';
 import { roundToCheck } from './check-address.js';
@@ -66,6 +67,7 @@ function enter(code) {
 export function PlayerPage({ code }) {
   useEffect(() => void load(code), [code]);
   useEffect(followAddress, []);
+  useEffect(listenForFirstTouch, []);
   const now = step.value;
   if (now.at === 'live') return html`<${LivePage} live=${now.live} code=${code} />`;
   return html`<header class="top"><span></span><${Switches} /></header>

@@ -1,5 +1,5 @@
 import { secondsLeft } from '../shared/phase.js';
-import { give, listenForFirstTouch } from '../shared/sound.js';
+import { give } from '../shared/sound.js';
 import { effect } from '../shared/view.js';
 import { keepAwake } from '../shared/wake-lock.js';
 import { noteCommitment } from './noted-commitments.js';
@@ -16,7 +16,7 @@ const HEARD_SECONDS = 5;
  * @returns {() => void} stops it
  */
 export function followRounds({ store }) {
-  const ends = [listenForFirstTouch(), effect(() => {
+  const ends = [effect(() => {
     if (store.stage.value !== 'countdown' && store.stage.value !== 'raining') return undefined;
     return keepAwake();
   })];
