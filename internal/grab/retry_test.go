@@ -70,7 +70,7 @@ func TestAnUnknownResultIsTriedAgainWithTheSameTaps(t *testing.T) {
 	}
 }
 
-// The pauses grow up to a quarter of a second, none is exactly twice the last, and after three seconds the taps hear busy.
+// The pauses grow up to a quarter of a second, and when the next try would come after three seconds the taps hear busy.
 func TestRetriesSlowDownUntilTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pool{fate: always(fate{before: errLost})}
@@ -79,8 +79,8 @@ func TestRetriesSlowDownUntilTheDeadline(t *testing.T) {
 		e := submit(t, c, tapOf(1, 1))
 		closed(t, c)
 		e.want(t, game.Busy)
-		if waited := e.at.Sub(start); waited != 3*time.Second {
-			t.Errorf("busy after %v, want 3s", waited)
+		if waited := e.at.Sub(start); waited > 3*time.Second || waited <= 3*time.Second-mostDelay-mostDelay/2 {
+			t.Errorf("busy after %v, want when no further try fits into 3s", waited)
 		}
 		calls := p.seen()
 		delay := firstDelay
