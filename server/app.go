@@ -95,7 +95,10 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 	if a.redis, err = rdb.Dial(ctx, address); err != nil {
 		return fmt.Errorf("REDIS_URL: %w", err)
 	}
-	return nil
+	if a.embedded != nil {
+		return nil
+	}
+	return a.config.checkDurable(ctx, a.redis, a.log)
 }
 
 // openRooms puts together what plays: rounds, group commit and the rooms that hear from Redis.
@@ -155,11 +158,12 @@ func (a *app) openDoors(ctx context.Context) error {
 		Rooms: a.rooms, Players: a.books, Sessions: a.sessions, Origins: origins, HostCookie: api.HostCookie,
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
 	})
+	durable, warnings := a.durabilityChecks()
 	web, err := api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Results: a.books, Tallies: a.rooms,
 		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
-		Proxies: proxies, Checks: []api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}},
+		Proxies: proxies, Checks: append([]api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}}, durable...), Warnings: warnings,
 		Metrics: a.metrics(), Logger: a.log, Now: time.Now,
 	})
 	if err != nil {

@@ -20,7 +20,8 @@ type databaseConfig struct {
 
 // settleConfig is what settlers ask for.
 type settleConfig struct {
-	KeysRetention time.Duration `env:"KEYS_RETENTION" default:"24h" placeholder:"TIME" help:"How long Redis keeps a settled round."`
+	KeysRetention  time.Duration `env:"KEYS_RETENTION" default:"24h" placeholder:"TIME" help:"How long Redis keeps a settled round."`
+	RequireDurable bool          `name:"require-durable-redis" env:"REQUIRE_DURABLE_REDIS" help:"Do not start, and do not be ready, over a Redis that would lose money: one that evicts keys or keeps no append-only file. Without it that is a warning."`
 }
 
 // serveCommand is the configuration of the server; each flag has its environment variable.
@@ -62,6 +63,8 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("TAPS_PER_SECOND must be between 1 and 100000, not %d", c.TapsPerSecond)
 	case c.NoSettle && c.RedisURL == "":
 		return errors.New("NO_SETTLE needs REDIS_URL: nobody else could settle what the embedded Redis holds")
+	case c.RequireDurable && c.RedisURL == "":
+		return errors.New("REQUIRE_DURABLE_REDIS needs REDIS_URL: the embedded Redis keeps nothing")
 	case c.GrabBatch < 1 || c.GrabBatch > rdb.MaxBatch || c.GrabSenders < 1 || c.GrabSenders > 256:
 		return errors.New("GRAB_BATCH and GRAB_SENDERS must be between 1 and 256")
 	case c.SessionSecret != "" && len(c.SessionSecret) < 32:

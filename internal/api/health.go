@@ -19,7 +19,12 @@ func (s *Server) healthy(c echo.Context) error {
 	return answer(c, http.StatusOK, statusAnswer{"ok"})
 }
 
-// ready asks every check in order and tells the first reason against.
+type readyAnswer struct {
+	Status   string   `json:"status"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// ready asks every check in order and tells the first reason against, or what is to be warned of.
 func (s *Server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
 	defer cancel()
@@ -28,5 +33,11 @@ func (s *Server) ready(c echo.Context) error {
 			return notReady(check.Name + ": " + err.Error())
 		}
 	}
-	return answer(c, http.StatusOK, statusAnswer{"ready"})
+	ready := readyAnswer{Status: "ready"}
+	for _, warning := range s.Warnings {
+		if err := warning.Ask(ctx); err != nil {
+			ready.Warnings = append(ready.Warnings, warning.Name+": "+err.Error())
+		}
+	}
+	return answer(c, http.StatusOK, ready)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -64,7 +65,7 @@ func (s *Server) showHealth(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
 	defer cancel()
 	checks := []healthCheck{}
-	for _, check := range s.Checks {
+	for _, check := range slices.Concat(s.Checks, s.Warnings) {
 		began := time.Now()
 		err := check.Ask(ctx)
 		seen := healthCheck{Name: check.Name, OK: err == nil, MS: float64(time.Since(began).Microseconds()) / 1000}

@@ -196,3 +196,19 @@ func TestHealthAndReadiness(t *testing.T) {
 	}
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 }
+
+// What an instance can run without, and money should not, is told where operators and hosts look.
+func TestAWarningIsToldByAReadyInstance(t *testing.T) {
+	r := newRig(t, func(o *Options) {
+		o.Checks = []Check{{"redis", func(context.Context) error { return nil }}}
+		o.Warnings = []Check{{"durability", func(context.Context) error { return errors.New("appendonly is no") }}}
+	})
+	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready","warnings":["durability: appendonly is no"]}`)
+	var health healthAnswer
+	if err := json.Unmarshal(r.call("GET", "/api/host/health", "", asHost).Body.Bytes(), &health); err != nil {
+		t.Fatal(err)
+	}
+	if len(health.Checks) != 2 || health.Checks[1].Name != "durability" || health.Checks[1].OK {
+		t.Errorf("got %+v", health)
+	}
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies and Checks.
+// Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies, Checks and Warnings.
 type Options struct {
 	Rooms   Rooms
 	Rounds  Rounds
@@ -44,6 +44,8 @@ type Options struct {
 	Proxies   Proxies
 	// Checks are asked in order for /readyz.
 	Checks []Check
+	// Warnings are asked too, and told, but an instance is ready in spite of them.
+	Warnings []Check
 	// Metrics gets this package's metrics and is what /metrics shows.
 	Metrics *prometheus.Registry
 	Logger  *slog.Logger

@@ -112,6 +112,7 @@ export const words = {
   'health.silent': 'does not answer',
   'check.redis': 'Redis',
   'check.database': 'Database',
+  'check.durability': 'Redis keeps wins',
   'check.settlement': 'Settlement',
   'unit.ms': '{text} ms',
   'rehearsal.title': 'Rehearse',

@@ -107,6 +107,7 @@ export const words = {
   'health.silent': '没有应答',
   'check.redis': 'Redis',
   'check.database': '数据库',
+  'check.durability': 'Redis 持久化',
   'check.settlement': '入账',
   'unit.ms': '{text} 毫秒',
   'rehearsal.title': '彩排',
