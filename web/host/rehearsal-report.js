@@ -11,7 +11,7 @@ export function RehearsalReport({ rehearsal, running }) {
   const { state, report, players, begun_at: begunAt } = rehearsal;
   const begun = new Date(begunAt).toLocaleString(languageTag(), { dateStyle: 'short', timeStyle: 'medium' });
   return html`<article class="card rehearsal" data-test="rehearsal" data-state=${state} data-conserved=${report?.conserved}>
-    <header class="round-head"><h3 class="round-title">${t('rehearsal.bots', { n: players })} · ${begun}</h3>
+    <header class="round-head"><h2 class="round-title">${t('rehearsal.bots', { n: players })} · ${begun}</h2>
       <span class="pill ${state === 'running' ? 'pill-raining' : state === 'failed' ? 'pill-countdown' : 'pill-settled'}">${t(`rehearsal.${state}`)}</span></header>
     ${state === 'running' && html`<p role="status">${running}</p>`}
     ${state === 'failed' && html`<p class="books-verdict books-wrong">${rehearsal.problem}</p>`}
