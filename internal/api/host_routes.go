@@ -74,7 +74,23 @@ func (s *Server) showHealth(c echo.Context) error {
 		}
 		checks = append(checks, seen)
 	}
+	if s.SettleLag != nil {
+		checks = append(checks, s.settlement())
+	}
 	return answer(c, http.StatusOK, healthAnswer{checks})
+}
+
+// settledWithin is how far settling may be behind before hosts are told; usually it is a few milliseconds.
+const settledWithin = 5 * time.Second
+
+// settlement is the check of settling; its time is the lag.
+func (s *Server) settlement() healthCheck {
+	lag := s.SettleLag()
+	check := healthCheck{Name: "settlement", OK: lag <= settledWithin, MS: float64(lag.Milliseconds())}
+	if !check.OK {
+		check.Problem = "claims reach the ledger " + lag.Round(time.Second).String() + " late"
+	}
+	return check
 }
 
 type doorsBody struct {

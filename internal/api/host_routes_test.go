@@ -33,18 +33,24 @@ func TestOnlyHostsReachWhatIsTheirs(t *testing.T) {
 }
 
 func TestHealthSaysWhatDoesNotWork(t *testing.T) {
+	lag := 12 * time.Millisecond
 	r := newRig(t, func(o *Options) {
 		o.Checks = []Check{
 			{"redis", func(context.Context) error { return nil }},
 			{"database", func(context.Context) error { return errors.New("connection refused") }},
 		}
+		o.SettleLag = func() time.Duration { return lag }
 	})
 	var health healthAnswer
 	if err := json.Unmarshal(r.call("GET", "/api/host/health", "", asHost).Body.Bytes(), &health); err != nil {
 		t.Fatal(err)
 	}
-	if len(health.Checks) != 2 || !health.Checks[0].OK || health.Checks[1].OK || health.Checks[1].Problem == "" {
+	if len(health.Checks) != 3 || !health.Checks[2].OK || health.Checks[2].MS != 12 || !health.Checks[0].OK || health.Checks[1].OK || health.Checks[1].Problem == "" {
 		t.Errorf("got %+v", health)
+	}
+	lag = time.Minute
+	if err := json.Unmarshal(r.call("GET", "/api/host/health", "", asHost).Body.Bytes(), &health); err != nil || health.Checks[2].OK || health.Checks[2].Problem == "" {
+		t.Errorf("a minute late: got %+v, %v", health, err)
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies, Checks and Warnings.
+// Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies, Checks,
+// Warnings and SettleLag.
 type Options struct {
 	Rooms   Rooms
 	Rounds  Rounds
@@ -46,6 +47,8 @@ type Options struct {
 	Checks []Check
 	// Warnings are asked too, and told, but an instance is ready in spite of them.
 	Warnings []Check
+	// SettleLag is by how much settling was behind when it last booked something; nil where this instance does not settle.
+	SettleLag func() time.Duration
 	// Metrics gets this package's metrics and is what /metrics shows.
 	Metrics *prometheus.Registry
 	Logger  *slog.Logger
@@ -155,6 +158,7 @@ func (s *Server) routeAPI() {
 	anybody("GET", "/rooms/:code", s.showRoom)
 	anybody("GET", "/rooms/:code/qr.svg", s.showQR)
 	anybody("GET", "/rooms/:code/history", s.showHistory)
+	anybody("GET", "/rooms/:code/next", s.showNext)
 	anybody("POST", "/rooms/:code/players", s.join)
 	anybody("GET", "/rooms/:code/players/me", s.showMe)
 	host("POST", "/rooms/:code/rounds", s.createRound)

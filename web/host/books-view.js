@@ -5,7 +5,7 @@ import { isOver } from '../shared/phase.js';
 import { showToast } from '../shared/toast.js';
 import { html, useEffect, useState } from '../shared/view.js';
 import { Confirm } from './dialog.js';
-import { getBooks, holdRound } from './host-api.js';
+import { driveAgain, getBooks, holdRound } from './host-api.js';
 
 /** @import {Reconciliation} from './host-api.js' */
 /** @import {Round} from '../shared/messages.js' */
@@ -43,6 +43,10 @@ export function BooksView({ round }) {
     setAsking(false);
     holdRound(round.id, step).then(again, (failure) => showToast(asApiError(failure).text, 'bad'));
   };
+  const drive = () => driveAgain(round.id).then((driven) => {
+    showToast(t('books.driven', { claims: driven.claims, letters: driven.dead_letters }));
+    again();
+  }, (failure) => showToast(asApiError(failure).text, 'bad'));
   if (error) return html`<p class="empty" role="alert">${error} <button type="button" class="quiet-button" onClick=${again}>${t('action.retry')}</button></p>`;
   if (!books) return html`<p class="empty">${t('loading')}</p>`;
   const frozen = books.frozen || round.frozen;
@@ -57,7 +61,8 @@ export function BooksView({ round }) {
     </dl>
     ${books.differences.length > 0 && html`<ul class="books-differences">${books.differences.map((one) => html`<li key=${one.what}>
       ${t('books.difference', { what: one.what, expected: one.expected, found: one.found })}</li>`)}</ul>`}
-    ${(books.ledger.quarantined > 0 || books.ledger.dead_letters > 0) && html`<p>${t('books.aside', { claims: books.ledger.quarantined, letters: books.ledger.dead_letters })}</p>`}
+    ${(books.ledger.quarantined > 0 || books.ledger.dead_letters > 0) && html`<p>${t('books.aside', { claims: books.ledger.quarantined, letters: books.ledger.dead_letters })}
+      <button type="button" class="button button-plain" data-test="drive" onClick=${drive}>${t('books.drive')}</button></p>`}
     ${round.phase !== 'settled' && round.phase !== 'draft' && html`<div class="round-buttons">
       ${frozen ? html`<button type="button" class="button button-red" data-test="release" onClick=${() => hold('release')}>${t('books.release')}</button>`
         : html`<button type="button" class="button button-plain" data-test="freeze" onClick=${() => setAsking(true)}>${t('books.freeze')}</button>`}

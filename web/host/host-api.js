@@ -84,5 +84,7 @@ export const rehearse = (code, wish) => call('POST', `${room(code)}/rehearsals`,
 
 /** @param {string} id @returns {Promise<{reconciliation: Reconciliation}>} */
 export const getBooks = (id) => call('GET', `${round(id)}/reconciliation`);
+/** Books again what could not be booked. @param {string} id @returns {Promise<{dead_letters: number, claims: number}>} */
+export const driveAgain = (id) => call('POST', `${round(id)}/drive`);
 /** @param {string} id @param {'freeze'|'release'} step @returns {Promise<{round: Round}>} */
 export const holdRound = (id, step) => call('POST', `${round(id)}/${step}`);

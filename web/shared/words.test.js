@@ -72,7 +72,7 @@ test('every key that the code makes up has its words', () => {
     ended: ['session', 'connection'],
     preset: ['party', 'stream', 'test'],
     'preset_hint': ['party', 'stream', 'test'],
-    check: ['redis', 'database', 'settlement'],
+    check: ['redis', 'database', 'durability', 'settlement'],
     rehearsal: ['running', 'done', 'failed'],
     tab: ['rounds', 'players', 'rehearsals'],
     key: ['new', 'start', 'stop', 'announce', 'rounds', 'players', 'rehearsals', 'help'],
