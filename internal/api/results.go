@@ -51,6 +51,36 @@ func (s *Server) showHistory(c echo.Context) error {
 	return answer(c, http.StatusOK, historyAnswer{past})
 }
 
+// nextRound is what an audience may know of a draft: no amounts, which the host may still change.
+type nextRound struct {
+	Title    string      `json:"title"`
+	StartsOn game.Moment `json:"starts_on"`
+}
+
+type nextAnswer struct {
+	Next *nextRound `json:"next"`
+}
+
+// showNext tells everybody which draft starts by itself soonest, if any does. What the host starts by hand is a surprise.
+func (s *Server) showNext(c echo.Context) error {
+	room, err := s.roomOf(c)
+	if err != nil {
+		return err
+	}
+	rounds, err := s.Rounds.Rounds(c.Request().Context(), room.Code)
+	if err != nil {
+		return err
+	}
+	var next *nextRound
+	for _, round := range rounds {
+		planned := round.Phase == game.Draft && round.StartsOn > 0 && !round.Rehearsal
+		if planned && (next == nil || round.StartsOn < next.StartsOn) {
+			next = &nextRound{round.Settings.Title, round.StartsOn}
+		}
+	}
+	return answer(c, http.StatusOK, nextAnswer{next})
+}
+
 // showMyResult reads the books, which are final once a round is settled.
 func (s *Server) showMyResult(c echo.Context) error {
 	round, err := s.roundOf(c)

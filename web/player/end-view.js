@@ -1,4 +1,5 @@
 import { t } from '../shared/i18n.js';
+import { NextRound } from '../shared/next-round.js';
 import { RollingMoney } from '../shared/rolling-money.js';
 import { give } from '../shared/sound.js';
 import { html, useState } from '../shared/view.js';
@@ -31,6 +32,7 @@ export function EndView({ live, code }) {
     ${top.length > 0 && html`<${Podium} ranks=${top} own=${you.value?.player ?? ''} />`}
     <${History} code=${code} />
     <a class="end-check" data-test="check" href=${checkAddress(round.value.id)}>${t('fair.ask')}</a>
+    <${NextRound} live=${live} code=${code} />
     <p class="end-next">${t('end.next')}</p>
   </main>`;
 }

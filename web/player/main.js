@@ -3,7 +3,7 @@
  * /r/CODE#check/ROUND checks a round's amounts.
  *
  * body[data-phase]: loading, failed, entry (a nickname is wanted), waiting, countdown, raining, closed.
- * data-test: nickname, join, error-nickname; room-name, you, online (data-count); countdown; rain (the canvas) or in calm mode
+ * data-test: nickname, join, error-nickname; room-name, you, online (data-count), next-round (data-at); countdown; rain (the canvas) or in calm mode
  * cell (data-kind, data-drop) and said; seconds, sum (own claims, data-cents; what one sees rolls there, and counts only what is
  * open), claims-count (data-count), verdict (data-verdict), held; reason (data-reason), claim (data-drop, data-cents), open,
  * open-all, closed (data-count), own-rank (data-rank), rank (data-rank); history with own-round (data-round, data-cents) and

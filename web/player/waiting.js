@@ -1,5 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name.js';
+import { NextRound } from '../shared/next-round.js';
 import { RankList } from '../shared/rank-list.js';
 import { html } from '../shared/view.js';
 import { History } from './history.js';
@@ -19,6 +20,7 @@ export function Waiting({ live, code }) {
     <h1 class="waiting-room" data-test="room-name"><${Name} text=${room.value?.name ?? ''} /></h1>
     <p class="waiting-you">${t('waiting.you')} <strong data-test="you"><${Name} text=${you.value?.nickname ?? ''} /></strong></p>
     <p class="waiting-next">${round.value?.reason === 'cancelled' ? html`<span data-test="reason" data-reason="cancelled">${t('waiting.cancelled')}</span>` : t('waiting.next')}</p>
+    <${NextRound} live=${live} code=${code} />
     <p class="waiting-online" data-test="online" data-count=${here}>${t('online', { n: here })}</p>
     ${last && last.top.length > 0 && html`<section class="card waiting-last">
       <h2>${t('waiting.last')}</h2>

@@ -1,6 +1,7 @@
 import { qrAddress } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name.js';
+import { NextRound } from '../shared/next-round.js';
 import { html } from '../shared/view.js';
 import { TotalsBand } from './totals-band.js';
 
@@ -14,6 +15,7 @@ export const WaitingScene = ({ live, code }) => html`<main class="wait">
   <div class="wait-words">
     <p class="wait-product">${t('product')}</p>
     <h1 class="wait-title" data-test="room-name"><${Name} text=${live.store.room.value?.name ?? ''} /></h1>
+    <${NextRound} live=${live} code=${code} />
     <p class="wait-lead">${t('screen.scan')}</p>
     <p class="wait-label">${t('screen.or', { host: location.host })}</p>
     <p class="wait-code" data-test="join-code" data-code=${code}>${code}</p>

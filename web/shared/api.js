@@ -86,6 +86,9 @@ export const listClaims = (id, after, limit) => call('GET', `/api/rounds/${path(
 
 /** What the room has played, the newest first. @param {string} code @returns {Promise<{rounds: PastRound[]}>} */
 export const getHistory = (code) => call('GET', `/api/rooms/${path(code)}/history`);
+/** @typedef {{title: string, starts_on: number}} NextRound */
+/** The round that starts by itself soonest. @param {string} code @returns {Promise<{next: NextRound|null}>} */
+export const getNext = (code) => call('GET', `/api/rooms/${path(code)}/next`);
 /** What a settled round came to for this player. @param {string} id @returns {Promise<OwnResult>} */
 export const getOwnResult = (id) => call('GET', `/api/rounds/${path(id)}/result/me`);
 

@@ -47,6 +47,9 @@ export const words = {
 
   'waiting.you': 'You are',
   'waiting.next': 'Packets fall as soon as the host starts',
+  'next.in.one': 'starts in {n} minute',
+  'next.in.other': 'starts in {n} minutes',
+  'next.at': 'starts at {time}',
   'waiting.cancelled': 'That round was cancelled. Wait for the next one.',
   'waiting.last': 'Last round',
   'countdown.title': 'Packets are coming',

@@ -45,6 +45,8 @@ export const words = {
 
   'waiting.you': '你是',
   'waiting.next': '主持人一开始，红包就会落下来',
+  'next.in.other': '还有 {n} 分钟开始',
+  'next.at': '{time} 开始',
   'waiting.cancelled': '这一场取消了，等主持人开始下一场',
   'waiting.last': '上一场排行',
   'countdown.title': '红包雨马上来',
