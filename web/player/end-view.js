@@ -1,4 +1,5 @@
 import { t } from '../shared/i18n.js';
+import { money } from '../shared/money.js';
 import { NextRound } from '../shared/next-round.js';
 import { RollingMoney } from '../shared/rolling-money.js';
 import { give } from '../shared/sound.js';
@@ -47,7 +48,7 @@ function Sum({ live, opened }) {
   const closed = claims.value.filter(({ drop }) => !opened.has(drop)).length;
   return html`<section class="end-card ${won ? 'end-won' : ''}">
     <h1 class="end-title">${t(won === 0 ? 'end.nothing' : closed === won ? 'end.caught' : 'end.won')}</h1>
-    <p class="end-sum" data-test="sum" data-cents=${ownCents.value}>${won > 0 && closed === won ? t('end.unseen') : html`<${RollingMoney} cents=${shown} from=${0} />`}</p>
+    <p class="end-sum" style=${{ '--letters': money(ownCents.value).length }} data-test="sum" data-cents=${ownCents.value}>${won > 0 && closed === won ? t('end.unseen') : html`<${RollingMoney} cents=${shown} from=${0} />`}</p>
     <p class="end-note" data-test="claims-count" data-count=${won}>${won ? t('end.packets', { n: won }) : t('end.comfort')}</p>
     <div role="status">${closed > 0 ? html`<p class="end-closed" data-test="closed" data-count=${closed}>${t('end.closed', { n: closed })}</p>`
       : rank > 0 && html`<p class="end-rank" data-test="own-rank" data-rank=${rank}>${result ? t('end.rank_of', { rank, players: result.players }) : t('end.rank', { rank })}</p>`}</div>

@@ -1,4 +1,5 @@
 import { t } from '../shared/i18n.js';
+import { money } from '../shared/money.js';
 import { Money } from '../shared/money-text.js';
 import { html } from '../shared/view.js';
 
@@ -17,7 +18,7 @@ export function OwnClaims({ claims, opened, open }) {
     </div>
     <ul class="own-list">
       ${claims.map(({ drop, cents }, index) => html`
-        <li key=${drop} class="own-claim" data-test="claim" data-drop=${drop} data-cents=${cents}>
+        <li key=${drop} class="own-claim" style=${{ '--letters': money(cents).length }} data-test="claim" data-drop=${drop} data-cents=${cents}>
           ${opened.has(drop) ? html`<span class="own-open"><span class="own-number">${t('own.number', { number: index + 1 })}</span><${Money} cents=${cents} /></span>`
             : html`<button type="button" class="own-closed" data-test="open" aria-label=${t('own.open', { number: index + 1 })} onClick=${() => open([drop])}>
                 <span class="own-seal" aria-hidden="true">${t('own.seal')}</span></button>`}

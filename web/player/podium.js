@@ -1,4 +1,5 @@
 import { t } from '../shared/i18n.js';
+import { money } from '../shared/money.js';
 import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
 import { RankList } from '../shared/rank-list.js';
@@ -16,7 +17,7 @@ const STEPS = [2, 1, 3];
 export function Podium({ ranks, own }) {
   return html`<section class="card podium-card">
     <h2 class="section-title">${t('ranks.title')}</h2>
-    <ol class="steps">
+    <ol class="steps" style=${{ '--letters': money(ranks[0]?.cents ?? 0).length }}>
       ${STEPS.map((rank) => html`<${Step} key=${rank} rank=${rank} holder=${ranks.find((one) => one.rank === rank)} own=${own} />`)}
     </ol>
     ${ranks.length > STEPS.length && html`<${RankList} ranks=${ranks} own=${own} from=${4} />`}

@@ -1,5 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
+import { money } from '../shared/money.js';
 import { Name } from '../shared/name.js';
 import { RankList } from '../shared/rank-list.js';
 import { RollingMoney } from '../shared/rolling-money.js';
@@ -31,7 +32,7 @@ export function EndScene({ live, code }) {
         ${' · '}${t('screen.given')} <${RollingMoney} cents=${tally.claimed_cents} test="claimed-cents" />
         ${' · '}<span data-test="claimed-packets" data-count=${tally.claimed_packets}>${t('packets', { n: tally.claimed_packets })}</span></p>
     </header>
-    <div class="podium">
+    <div class="podium" style=${{ '--letters': money(tally.top[0]?.cents ?? 0).length }}>
       ${STEPS.map((rank) => html`<${Step} key=${rank} rank=${rank} tally=${tally} />`)}
     </div>
     ${tally.top.length > 3 && html`<section class="panel done-rest"><${RankList} ranks=${tally.top} from=${4} /></section>`}

@@ -22,27 +22,33 @@ export function PlayingScene({ live, code }) {
   const { round, roundTally: tally } = live.store;
   if (!round.value) return null;
   const { title, total_cents: total, frozen } = round.value;
-  return html`<${Sky} live=${live} /><main class="play">
+  return html`<${Sky} live=${live} /><main class="play" style=${{ '--letters': money(total).length }}>
     <section class="play-main">
       <h2 class="play-title">${title ? html`<bdi>${title}</bdi>` : t('screen.raining')}</h2>
       ${frozen && html`<p class="play-frozen" data-test="frozen">${t('verdict.frozen')}</p>`}
       <p class="play-label">${t('screen.claimed')}</p>
-      <p class="play-claimed" style=${{ '--letters': money(total).length }}>
-        <${RollingMoney} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" /></p>
+      <p class="play-claimed"><${RollingMoney} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" /></p>
       <${Share} live=${live} />
       <${Facts} live=${live} />
     </section>
     <${Board} live=${live} />
-    <footer class="play-foot"><div class="play-wins"><${Ticker} winners=${tally.value?.winners ?? []} /></div><${JoinCorner} code=${code} /></footer>
+    <footer class="play-foot"><${Wins} live=${live} /><${JoinCorner} code=${code} /></footer>
   </main>`;
 }
 
-const BOARD_EVERY_MS = 1000;
+/** What is rearranged more often than this cannot be read. */
+const REARRANGED_EVERY_MS = 1000;
 
 /** @param {{live: Live}} props */
 function Board({ live }) {
-  const top = useSteady(live.store.roundTally.value?.top, BOARD_EVERY_MS);
+  const top = useSteady(live.store.roundTally.value?.top, REARRANGED_EVERY_MS);
   return html`<section class="panel play-ranks"><h3>${t('ranks.title')}</h3><${RankList} ranks=${top ?? []} /></section>`;
+}
+
+/** @param {{live: Live}} props */
+function Wins({ live }) {
+  const winners = useSteady(live.store.roundTally.value?.winners, REARRANGED_EVERY_MS);
+  return html`<div class="play-wins"><${Ticker} winners=${winners ?? []} /></div>`;
 }
 
 /** How much of the packets is gone. @param {{live: Live}} props */

@@ -45,7 +45,7 @@ function move(child, before, now) {
   const from = before.get(key);
   const to = now.get(key);
   if (!from) {
-    child.animate([{ opacity: 0 }, { opacity: 0, offset: 0.4 }, { opacity: 1 }], { duration: MOVE_MS, easing: 'ease-out' });
+    child.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS, easing: 'ease-in' });
   } else if (to && (from.x !== to.x || from.y !== to.y)) {
     child.animate([{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` }, { transform: 'none' }], { duration: MOVE_MS, easing: 'cubic-bezier(0.2, 0.8, 0.2, 1)' });
   }
