@@ -36,6 +36,7 @@ type app struct {
 
 	books     *ledger.Ledger
 	embedded  *rdb.Embedded // nil with a Redis of its own
+	leave     func() error  // gives the database up that an embedded Redis needs for itself
 	redis     *rdb.Client
 	rounds    *rounds.Service
 	committer *grab.Committer
@@ -86,6 +87,9 @@ func (a *app) openBooks(ctx context.Context) (err error) {
 func (a *app) openRedis(ctx context.Context) (err error) {
 	address := a.config.RedisURL
 	if address == "" {
+		if a.leave, err = a.books.Alone(ctx); err != nil {
+			return fmt.Errorf("another instance uses this database with an embedded Redis of its own, set REDIS_URL for both: %w", err)
+		}
 		if a.embedded, err = rdb.StartEmbedded(); err != nil {
 			return err
 		}
@@ -260,6 +264,9 @@ func (a *app) stop(ctx context.Context) error {
 	}
 	if a.embedded != nil {
 		a.embedded.Close()
+	}
+	if a.leave != nil {
+		errs = append(errs, a.leave())
 	}
 	if a.books != nil {
 		errs = append(errs, a.books.Close())

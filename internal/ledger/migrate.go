@@ -23,7 +23,7 @@ func (l *Ledger) Migrate(ctx context.Context) (err error) {
 		return fmt.Errorf("read migrations: %w", err)
 	}
 	// Not goose's own locking: goose makes its version table and looks for what is pending outside of that.
-	unlock, err := db.lock(ctx)
+	unlock, err := db.lock(ctx, toMigrate)
 	if err != nil {
 		return fmt.Errorf("migrate database: %w", err)
 	}

@@ -46,9 +46,9 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		migrations: migrations, goose: goose.DialectMySQL,
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		refuses:      mysqlRefuses,
-		lock: func(ctx context.Context) (func() error, error) {
+		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
 			const forever = 1 << 30 // seconds; ctx ends it
-			return lockBySession(ctx, db, fmt.Sprintf("DO GET_LOCK('redrain migrations of %s', %d)", config.DBName, forever))
+			return lockBySession(ctx, db, fmt.Sprintf("DO GET_LOCK('redrain %d %s', %d)", purpose, config.DBName, forever))
 		},
 	}, nil
 }

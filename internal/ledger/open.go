@@ -35,7 +35,8 @@ type database struct {
 	transactions *sql.TxOptions
 	// refuses reports that the database will never take a statement, because of what it says.
 	refuses func(error) bool
-	lock    func(context.Context) (unlock func() error, err error) // held by the one instance that migrates
+	// lock is held by one instance at a time, for each purpose.
+	lock func(context.Context, lockPurpose) (unlock func() error, err error)
 }
 
 // Option changes how a ledger is opened.

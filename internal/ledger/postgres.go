@@ -19,8 +19,8 @@ import (
 // connections bounds those of one instance to a database server.
 const connections = 20
 
-// migrationLock is a number that all instances know, and nobody else uses in this database.
-const migrationLock = 7_265_127_261
+// firstLock and those after it are numbers that all instances know, and nobody else uses in this database.
+const firstLock = 7_265_127_261
 
 func openPostgres(ctx context.Context, url string) (database, error) {
 	config, err := pgx.ParseConfig(url)
@@ -42,8 +42,8 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 		migrations: migrations, goose: goose.DialectPostgres,
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		refuses:      postgresRefuses,
-		lock: func(ctx context.Context) (func() error, error) {
-			return lockBySession(ctx, db, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock))
+		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
+			return lockBySession(ctx, db, fmt.Sprintf("SELECT pg_advisory_lock(%d)", firstLock+int(purpose)))
 		},
 	}, nil
 }

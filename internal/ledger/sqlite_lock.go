@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// lockBeside keeps instances from migrating one SQLite file at the same time; it waits until the lock is free or ctx is
-// done. SQLite has no named locks, and a transaction on the file itself would shut out the migrations. So the lock is an
+// lockBeside keeps instances from doing something to one SQLite file at the same time; it waits until the lock is free or
+// ctx is done. SQLite has no named locks, and a transaction on the file itself would shut out the migrations. So the lock is an
 // exclusive transaction on an empty database file beside it: it holds between processes on every system that SQLite runs
 // on, and the system gives it up when its process dies, so none is ever left behind. The file stays; nothing is written.
 func lockBeside(ctx context.Context, path string) (unlock func() error, err error) {
