@@ -198,7 +198,7 @@ func (s *Server) welcomePlayer(c echo.Context, joined game.Player) error {
 }
 
 // myRoundsMost is how many of their rounds a player sees.
-const myRoundsMost = 50
+const myRoundsMost = 20
 
 type myRound struct {
 	Round   wire.Round `json:"round"`
@@ -232,7 +232,15 @@ func (s *Server) showMyRounds(c echo.Context) error {
 	}
 	mine := make([]myRound, len(played))
 	for i, p := range played {
-		mine[i] = myRound{wire.RoundOf(p.Round), p.Packets, p.Cents, p.Rank}
+		mine[i] = myRound{Round: wire.RoundOf(p.Round), Packets: p.Packets, Cents: p.Cents}
+		if p.Round.Phase != game.Settled {
+			continue // the ledger may not hold everybody's claims yet
+		}
+		ranks, err := s.finals.of(c.Request().Context(), s.Results, p.Round.ID)
+		if err != nil {
+			return err
+		}
+		mine[i].Rank = ranks[me]
 	}
 	return answer(c, http.StatusOK, myRoundsAnswer{mine, balance})
 }

@@ -310,6 +310,10 @@ func TestForgedAndStaleTokensAreRefused(t *testing.T) {
 func TestPlayersSeeTheirOwnHistory(t *testing.T) {
 	r := newRig(t)
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/players/me/rounds", "", asPlayer(code, playerA)), 200,
-		`{"rounds":[{"round":`+roundJSON(t, roundA)+`,"packets":2,"cents":1500,"rank":1}],"balance_cents":1500}`)
+		`{"rounds":[{"round":`+roundJSON(t, roundA)+`,"packets":2,"cents":1500,"rank":0}],"balance_cents":1500}`)
+	r.books.rounds[1].Phase = game.Settled
+	if body := r.call("GET", "/api/rooms/RAXN88/players/me/rounds", "", asPlayer(code, playerB)).Body.String(); !strings.Contains(body, `"rank":2`) {
+		t.Errorf("got %s", body)
+	}
 	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/players/me/rounds", ""), 401, "unauthorized")
 }

@@ -106,7 +106,10 @@ func (s *Server) showMyResult(c echo.Context) error {
 }
 
 // finalsKept is how many settled rounds' ranks are remembered.
-const finalsKept = 4
+const finalsKept = 24
+
+// finalsMost is how many ranks are remembered in all, but for the newest round's.
+const finalsMost = 200_000
 
 // finals remembers the ranks of rounds that were settled lately: a whole audience asks for them at once, and each answer
 // would cost the books a look at every claim. Safe for concurrent use.
@@ -114,6 +117,7 @@ type finals struct {
 	mu     sync.Mutex
 	ranks  map[string]map[string]int // round → player → rank, from 1
 	rounds []string                  // oldest first
+	held   int                       // ranks in all
 }
 
 // of returns the ranks of a settled round. Whoever asks meanwhile waits for the same answer.
@@ -136,7 +140,8 @@ func (f *finals) of(ctx context.Context, results Results, round string) (map[str
 }
 
 func (f *finals) remember(round string, ranks map[string]int) {
-	if len(f.rounds) == finalsKept {
+	for len(f.rounds) == finalsKept || (len(f.rounds) > 0 && f.held+len(ranks) > finalsMost) {
+		f.held -= len(f.ranks[f.rounds[0]])
 		delete(f.ranks, f.rounds[0])
 		f.rounds = f.rounds[1:]
 	}
@@ -144,4 +149,5 @@ func (f *finals) remember(round string, ranks map[string]int) {
 		f.ranks = make(map[string]map[string]int)
 	}
 	f.ranks[round], f.rounds = ranks, append(f.rounds, round)
+	f.held += len(ranks)
 }

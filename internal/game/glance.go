@@ -12,13 +12,11 @@ type Glance struct {
 	Active  string // the id of the active round, empty if there is none
 }
 
-// Played is a round as one of its players looks back on it. Rank is 0 until the round is settled: before, the ledger may not
-// hold everybody's claims.
+// Played is a round as one of its players looks back on it.
 type Played struct {
 	Round   Round
 	Packets int
 	Cents   Cents
-	Rank    int
 }
 
 // RehearsalState says how far a rehearsal is.

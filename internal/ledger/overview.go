@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"redrain/internal/game"
 )
 
@@ -77,11 +75,10 @@ func (l *Ledger) PlayedBy(ctx context.Context, player string, limit int) ([]game
 		Round   string
 		Packets int
 		Cents   int64
-		Last    int
 		Newest  int64
 	}
 	err := l.read.NewSelect().Model((*claimRow)(nil)).Column("round").
-		ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(number) AS last, MAX(claimed_at) AS newest").
+		ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(claimed_at) AS newest").
 		Where("player = ?", player).Group("round").OrderExpr("newest DESC, round").Limit(int64(limit)).
 		Scan(ctx, &sums)
 	if err != nil {
@@ -94,26 +91,8 @@ func (l *Ledger) PlayedBy(ctx context.Context, player string, limit int) ([]game
 			return nil, err
 		}
 		played[i] = game.Played{Round: round, Packets: sum.Packets, Cents: game.Cents(sum.Cents)}
-		if round.Phase != game.Settled {
-			continue
-		}
-		if played[i].Rank, err = l.rank(ctx, sum.Round, sum.Cents, sum.Last); err != nil {
-			return nil, fmt.Errorf("rank player %s: %w", player, err)
-		}
 	}
 	return played, nil
-}
-
-// rank counts who stands before a player with this sum, whose last claim has this number: more comes first, and of equal
-// sums the one that was reached earlier.
-func (l *Ledger) rank(ctx context.Context, round string, cents int64, last int) (int, error) {
-	sums := l.read.NewSelect().Model((*claimRow)(nil)).ColumnExpr("SUM(cents) AS cents, MAX(number) AS last").
-		Where("round = ?", round).Group("player")
-	ahead, err := l.read.NewSelect().TableExpr("(?) AS standing", sums).
-		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("cents > ?", cents).WhereOr("cents = ? AND last < ?", cents, last)
-		}).Count(ctx)
-	return int(ahead) + 1, err
 }
 
 // Balance returns the cents that a player has won and was not paid out yet.
