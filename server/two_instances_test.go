@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -71,7 +73,7 @@ func awaitHeard(t testing.TB, host *bots.Host, round string, players []*bots.Pla
 	testkit.Eventually(t, soon, func() error {
 		for _, p := range players {
 			if heard := len(p.Won()); heard < booked[p.ID] {
-				return fmt.Errorf("player %s has heard of %d of %d claims (%v)", p.ID, heard, booked[p.ID], p.Err())
+				return fmt.Errorf("player %s has heard of %d of %d claims: %w", p.ID, heard, booked[p.ID], cmp.Or(p.Err(), errors.New("the line is good")))
 			}
 		}
 		return nil
