@@ -48,8 +48,8 @@ func TestAStormGoesInBatchesWithAtMostTwoCallsAtOnce(t *testing.T) {
 		for _, e := range ears {
 			e.want(t, game.Won)
 		}
-		if want := []int{1, 1, 256, 256, 256, 232}; !slices.Equal(p.sizes(), want) {
-			t.Errorf("batches of %v, want %v", p.sizes(), want)
+		if want := []int{1, 1, 232, 256, 256, 256}; !slices.Equal(slices.Sorted(slices.Values(p.sizes())), want) {
+			t.Errorf("batches of %v, want of %v", p.sizes(), want)
 		}
 		if p.most != 2 {
 			t.Errorf("%d calls at once, want 2", p.most)
