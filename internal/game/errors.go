@@ -14,4 +14,5 @@ var (
 	ErrTorn       = errors.New("the round's keys do not fit together")
 	// ErrRefused: nothing was done, and asking again at once would not help.
 	ErrRefused = errors.New("refused")
+	ErrOff     = errors.New("this is not set up")
 )

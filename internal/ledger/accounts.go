@@ -17,9 +17,10 @@ const rowsAtOnce = 500
 type kind string
 
 const (
-	hostKind   kind = "host"   // of a room: what the host is owed, mostly negative
-	escrowKind kind = "escrow" // of a round: what is held for its players
-	playerKind kind = "player" // of a player: what they won and were not paid out
+	hostKind   kind = "host"     // of a room: what the host is owed, mostly negative
+	escrowKind kind = "escrow"   // of a round: what is held for its players
+	playerKind kind = "player"   // of a player: what they won and were not paid out
+	paidKind   kind = "paid_out" // of a room: what its host's balance system has taken over
 )
 
 type accountRow struct {
@@ -46,6 +47,7 @@ func (p purse) account(of kind, owner string) accountRow {
 
 func (p purse) host() accountRow                { return p.account(hostKind, p.room) }
 func (p purse) escrow() accountRow              { return p.account(escrowKind, p.round) }
+func (p purse) paidOut() accountRow             { return p.account(paidKind, p.room) }
 func (p purse) player(player string) accountRow { return p.account(playerKind, player) }
 
 // credit adds to accounts, which it makes where there are none. Each account comes once; all must gain.

@@ -16,6 +16,7 @@ const (
 	forEscrow purpose = "escrow" // host → escrow, when a round begins
 	forClaim  purpose = "claim"  // escrow → player
 	forRefund purpose = "refund" // escrow → host
+	forPayout purpose = "payout" // player → paid_out
 )
 
 // movementRow is money going from one account to another: two entries that sum to zero, by construction.

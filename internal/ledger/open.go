@@ -23,6 +23,7 @@ type Ledger struct {
 	read     *bun.DB // single SELECTs outside of transactions
 	now      func() time.Time
 	newCode  func() string
+	payouts  int // claims in one payout; 0: none are made
 }
 
 // database is what one kind of database brings along.
@@ -67,6 +68,9 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	}
 	return l, nil
 }
+
+// WithPayouts plans payouts of up to size claims each for every round that is settled from now on; else there are none.
+func WithPayouts(size int) Option { return func(l *Ledger) { l.payouts = size } }
 
 func openDatabase(ctx context.Context, url string) (database, error) {
 	scheme, rest, found := strings.Cut(url, ":")

@@ -34,7 +34,8 @@ func (l *Ledger) Unsettled(ctx context.Context) ([]game.Round, error) {
 }
 
 // NoteSettled takes a closed round to settled. The ledger must hold the refund and be what the refund names, and the round
-// must not be frozen, else it stays and is returned as it is. What it gave away is from then on what the ledger holds.
+// must not be frozen, else it stays and is returned as it is. What it gave away is from then on what the ledger holds, and its
+// payouts are planned in the same transaction.
 func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error) {
 	noted := step{name: "note settled", refused: []game.Phase{game.Draft}}
 	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
@@ -44,6 +45,9 @@ func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error)
 		}
 		refund, found, err := readRefund(ctx, tx, id)
 		if err != nil || !found || refund.AppliedAt == 0 || b.round.Frozen {
+			return err
+		}
+		if err := l.planPayouts(ctx, tx, b.round); err != nil {
 			return err
 		}
 		return update(ctx, tx, id, game.Settled.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {

@@ -1,0 +1,73 @@
+package ledger_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+)
+
+func TestBookedClaimsSayWhoAndWhen(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		own := must[game.Player](t)(l.AddSubject(t.Context(), round.Room, "staff-7", "王小明"))
+		book(t, l, round, batch("1-0", claim(1, own.ID, 100), claim(2, "stranger", 50)), batch("2-0", claim(3, own.ID, 30)))
+		at := game.Moment(1_800_000_000_000)
+		want := []game.BookedClaim{
+			{Claim: claim(1, own.ID, 100), At: at, Nickname: "王小明", Subject: "staff-7"}, {Claim: claim(2, "stranger", 50), At: at},
+		}
+		if got := must[[]game.BookedClaim](t)(l.BookedClaims(t.Context(), round.ID, 0, 2)); !slices.Equal(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if got := must[[]game.BookedClaim](t)(l.BookedClaims(t.Context(), round.ID, 2, 2)); len(got) != 1 || got[0].Number != 3 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestRoomBooksAndStatementAddUp(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithPayouts(1), ledger.WithClock(ticking()))
+		first := begunRound(t, l, 10, 1000)
+		settleClaims(t, l, first, claim(1, "ann", 100), claim(2, "bob", 50))
+		makeAll(t, l)
+		if err := l.NotePaid(t.Context(), lease(t, l, 1, time.Minute)[0]); err != nil {
+			t.Fatal(err)
+		}
+		settings := someSettings()
+		settings.Title = "第二场"
+		second := must[game.Round](t)(l.CreateRound(t.Context(), first.Room, settings, false))
+		second = must[game.Round](t)(l.Begin(t.Context(), second.ID, game.NewSecret()))
+		book(t, l, second, batch("1-0", claim(1, "ann", 700)))
+		newRound(t, l, first.Room) // a draft has no books
+		settleClaims(t, l, begunRound(t, l, 10, 5000), claim(1, "ann", 1))
+
+		rows := must[[]game.RoundBooks](t)(l.RoomBooks(t.Context(), first.Room))
+		if len(rows) != 2 || rows[0].Round.ID != second.ID || rows[1].Round.ID != first.ID {
+			t.Fatalf("got %+v", rows)
+		}
+		if b := rows[0]; b.Booked != (game.Left{Packets: 1, Cents: 700}) || b.Held != 88_100 || b.Refunded != 0 || b.PaidOut != 0 {
+			t.Errorf("the open round is %+v", b)
+		}
+		if b := rows[1]; b.Booked != (game.Left{Packets: 2, Cents: 150}) || b.Held != 0 || b.Refunded != 850 || b.PaidOut != 100 {
+			t.Errorf("the settled round is %+v", b)
+		}
+		lines := must[[]game.StatementLine](t)(l.Statement(t.Context(), first.Room))
+		var got []game.Cents
+		for _, line := range lines {
+			got = append(got, line.Cents, line.Balance)
+		}
+		if want := []game.Cents{-1000, -1000, 850, -150, -88_800, -88_950}; !slices.Equal(got, want) {
+			t.Errorf("the statement is %v, want %v", got, want)
+		}
+		if last := lines[2]; last.Title != "第二场" || last.Round != second.ID || last.Purpose != "escrow" || last.At == 0 {
+			t.Errorf("the last line is %+v", last)
+		}
+		if balance := must[game.Cents](t)(l.HostBalance(t.Context(), first.Room)); balance != lines[2].Balance {
+			t.Errorf("the account holds %d cents, the statement ends with %d", balance, lines[2].Balance)
+		}
+	})
+}

@@ -1,0 +1,249 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"redrain/internal/game"
+)
+
+// Payouts are planned in the transaction that settles a round, and not when a claim is booked: money that left the house does
+// not come back, so it leaves once Redis and the ledger agree about the whole round. Frozen rounds and rehearsals are never
+// there. A payout is sent any number of times under one id, and moves money once: with the commit that makes it paid.
+
+// planAtOnce bounds the payouts that one transaction makes.
+const planAtOnce = 1000
+
+type payoutPlanRow struct {
+	bun.BaseModel `bun:"table:payout_plans"`
+
+	Round     string `bun:"round,pk"`
+	Size      int    `bun:"size"`
+	Planned   int    `bun:"planned"`
+	Last      int    `bun:"last_number"`
+	PlannedAt int64  `bun:"planned_at"`
+}
+
+type payoutRow struct {
+	bun.BaseModel `bun:"table:payouts"`
+
+	Round    string `bun:"round,pk"`
+	Number   int    `bun:"number,pk"`
+	Last     int    `bun:"last_number"`
+	Claims   int    `bun:"claims"`
+	Cents    int64  `bun:"cents"`
+	State    string `bun:"state"`
+	Holder   string `bun:"holder"`
+	Attempts int    `bun:"attempts"`
+	MadeAt   int64  `bun:"made_at"`
+	TriedAt  int64  `bun:"tried_at"`
+	DueAt    int64  `bun:"due_at"`
+	PaidAt   int64  `bun:"paid_at"`
+	Problem  string `bun:"problem"`
+}
+
+func (r *payoutRow) payout(room string) game.Payout {
+	return game.Payout{
+		Round: r.Round, Room: room, Number: r.Number, Last: r.Last, Total: game.Left{Packets: r.Claims, Cents: game.Cents(r.Cents)},
+		State: game.PayoutState(r.State), Attempts: r.Attempts, Problem: r.Problem, Holder: r.Holder, MadeAt: game.Moment(r.MadeAt),
+		TriedAt: game.Moment(r.TriedAt), DueAt: game.Moment(r.DueAt), PaidAt: game.Moment(r.PaidAt),
+	}
+}
+
+// planPayouts notes that the claims of a round are to be paid out; a second time it changes nothing.
+func (l *Ledger) planPayouts(ctx context.Context, tx bun.Tx, round game.Round) error {
+	if l.payouts == 0 || round.Rehearsal || round.Phase != game.Closed {
+		return nil
+	}
+	return l.insertPlan(ctx, tx, round.ID)
+}
+
+func (l *Ledger) insertPlan(ctx context.Context, tx bun.Tx, round string) error {
+	plan := &payoutPlanRow{Round: round, Size: l.payouts, PlannedAt: l.now().UnixMilli()}
+	err := tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("round = ?", round).Scan(ctx, &plan.Last)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewInsert().Model(plan).Ignore().Exec(ctx)
+	return err
+}
+
+// MakePayouts makes some of the payouts that are planned and not made, and returns how many. 0: all of them are.
+func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
+	var plans []payoutPlanRow
+	err = l.read.NewSelect().Model(&plans).Where("planned < last_number").Order("planned_at", "round").Limit(1).Scan(ctx)
+	if err != nil || len(plans) == 0 {
+		return 0, orWrapped(err, "read plans of payouts")
+	}
+	round := plans[0].Round
+	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		made, err = l.makeSome(ctx, tx, round)
+		return err
+	})
+	return made, orWrapped(err, "make payouts of round "+round)
+}
+
+// makeSome goes on with one plan. The row of the plan is locked first, so that each part is made by one.
+func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, error) {
+	if _, err := tx.NewUpdate().Model((*payoutPlanRow)(nil)).Set("planned = planned").Where("round = ?", round).Exec(ctx); err != nil {
+		return 0, err
+	}
+	plan := new(payoutPlanRow)
+	if err := tx.NewSelect().Model(plan).Where("round = ?", round).Scan(ctx); err != nil || plan.Planned >= plan.Last {
+		return 0, err
+	}
+	upTo, now := plan.Planned+planAtOnce*plan.Size, l.now().UnixMilli()
+	result, err := tx.NewRaw(`INSERT INTO payouts
+		(round, number, last_number, claims, cents, state, holder, attempts, made_at, tried_at, due_at, paid_at, problem)
+		SELECT round, number - (number - 1) % ?0, MAX(number), COUNT(*), SUM(cents), 'pending', '', 0, ?1, 0, ?1, 0, ''
+		FROM claims WHERE round = ?2 AND number > ?3 AND number <= ?4 GROUP BY round, number - (number - 1) % ?0`,
+		plan.Size, now, round, plan.Planned, upTo).Exec(ctx)
+	if err != nil {
+		return 0, err
+	}
+	made, err := result.RowsAffected()
+	if err != nil {
+		return 0, err
+	}
+	plan.Planned = upTo
+	_, err = tx.NewUpdate().Model(plan).Column("planned").WherePK().Exec(ctx)
+	return int(made), err
+}
+
+// LeasePayouts gives up to count payouts that are due to the caller alone, with their claims. Each must be noted within the
+// lease, as paid, put off or given up: after that it is due again.
+func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duration) ([]game.Payout, error) {
+	now := l.now()
+	due := func(q bun.QueryBuilder) bun.QueryBuilder {
+		return q.Where("state = ?", game.PayoutPending).Where("due_at <= ?", now.UnixMilli())
+	}
+	var found []payoutRow
+	err := l.read.NewSelect().Model(&found).Column("round", "number").ApplyQueryBuilder(due).Order("due_at", "round", "number").
+		Limit(int64(count)).Scan(ctx)
+	if err != nil || len(found) == 0 {
+		return nil, orWrapped(err, "read due payouts")
+	}
+	holder, numbers := uuid.NewString(), make(map[string][]int)
+	for i := range found {
+		numbers[found[i].Round] = append(numbers[found[i].Round], found[i].Number)
+	}
+	var leased []game.Payout
+	for _, round := range slices.Sorted(maps.Keys(numbers)) {
+		// Of several that take the same rows only the first one finds them due.
+		result, err := l.write.NewUpdate().Model((*payoutRow)(nil)).Set("holder = ?", holder).Set("attempts = attempts + 1").
+			Set("tried_at = CASE WHEN tried_at = 0 THEN ? ELSE tried_at END", now.UnixMilli()).
+			Set("due_at = ?", now.Add(lease).UnixMilli()).ApplyQueryBuilder(due).
+			Where("round = ?", round).Where("number IN (?)", bun.List(numbers[round])).Exec(ctx)
+		if err != nil {
+			return nil, orWrapped(err, "lease payouts")
+		}
+		if took, err := result.RowsAffected(); err != nil || took == 0 {
+			continue
+		}
+		some, err := l.leased(ctx, round, holder, numbers[round])
+		if err != nil {
+			return nil, orWrapped(err, "read leased payouts")
+		}
+		leased = append(leased, some...)
+	}
+	return leased, nil
+}
+
+func (l *Ledger) leased(ctx context.Context, round, holder string, numbers []int) ([]game.Payout, error) {
+	of, err := readRound(ctx, l.read, round)
+	if err != nil {
+		return nil, err
+	}
+	var rows []payoutRow
+	err = l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("number IN (?)", bun.List(numbers)).
+		Where("holder = ?", holder).Order("number").Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	payouts := make([]game.Payout, len(rows))
+	for i := range rows {
+		payouts[i] = rows[i].payout(of.Room)
+		if payouts[i].Claims, err = l.BookedClaims(ctx, round, rows[i].Number-1, rows[i].Claims); err != nil {
+			return nil, err
+		}
+	}
+	return payouts, nil
+}
+
+// NotePaid moves the claims of a payout from their players to what is paid out, once: repeated, by whomever, it changes
+// nothing. The receiver has taken the payout over, so it counts also for one that was given up meanwhile.
+func (l *Ledger) NotePaid(ctx context.Context, payout game.Payout) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		now := l.now().UnixMilli()
+		result, err := tx.NewUpdate().Model((*payoutRow)(nil)).Set("state = ?", game.PayoutPaid).Set("paid_at = ?", now).
+			Set("holder = ''").Set("problem = ''").Where("round = ?", payout.Round).Where("number = ?", payout.Number).
+			Where("state <> ?", game.PayoutPaid).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if changed, err := result.RowsAffected(); err != nil || changed == 0 {
+			return err
+		}
+		return payOut(ctx, tx, payout, now)
+	})
+	return orWrapped(err, "note "+payout.ID()+" as paid")
+}
+
+// payOut moves each claim of a payout by itself, and changes each balance once.
+func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error {
+	p := purse{room: payout.Room, round: payout.Round}
+	out := p.paidOut()
+	var movements []movementRow
+	gone := make(map[string]game.Cents)
+	for _, claim := range payout.Claims {
+		player := p.player(claim.Player).ID
+		movements = append(movements, movementRow{
+			Round: p.round, Purpose: forPayout, Number: claim.Number, From: player, To: out.ID, Cents: int64(claim.Cents), MovedAt: now,
+		})
+		gone[player] += claim.Cents
+		out.Balance += int64(claim.Cents)
+	}
+	if out.Balance != int64(payout.Total.Cents) || len(movements) != payout.Total.Packets {
+		return fmt.Errorf("its claims are %d of %d cents, and not %+v", len(movements), out.Balance, payout.Total)
+	}
+	for some := range slices.Chunk(movements, rowsAtOnce) {
+		if _, err := tx.NewInsert().Model(&some).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	for _, player := range slices.Sorted(maps.Keys(gone)) { // in the order of credit
+		if err := debit(ctx, tx, accountRow{ID: player}, gone[player]); err != nil {
+			return err
+		}
+	}
+	return credit(ctx, tx, []accountRow{out})
+}
+
+// PutOff notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
+// changes nothing.
+func (l *Ledger) PutOff(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
+	return l.noteUnpaid(ctx, payout, game.PayoutPending, problem, delay)
+}
+
+// GiveUp notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
+func (l *Ledger) GiveUp(ctx context.Context, payout game.Payout, problem string) error {
+	return l.noteUnpaid(ctx, payout, game.PayoutFailed, problem, 0)
+}
+
+// problemMost bounds what is kept of a problem, in bytes; a fourth of the column's characters.
+const problemMost = 250
+
+func (l *Ledger) noteUnpaid(ctx context.Context, payout game.Payout, state game.PayoutState, problem string, delay time.Duration) error {
+	_, err := l.write.NewUpdate().Model((*payoutRow)(nil)).Set("state = ?", state).Set("holder = ''").
+		Set("problem = ?", strings.ToValidUTF8(problem[:min(len(problem), problemMost)], "")).Set("due_at = ?", l.now().Add(delay).UnixMilli()).
+		Where("round = ?", payout.Round).Where("number = ?", payout.Number).Where("state = ?", game.PayoutPending).
+		Where("holder = ?", payout.Holder).Exec(ctx)
+	return orWrapped(err, "note "+payout.ID()+" as "+string(state))
+}
