@@ -35,7 +35,7 @@ func settings(t *testing.T) []setting {
 	var all []setting
 	for _, command := range parser.Model.Children {
 		for _, flag := range command.Flags {
-			if len(flag.Envs) == 0 || slices.ContainsFunc(all, func(known setting) bool { return known.variable == flag.Envs[0] }) {
+			if flag.Hidden || len(flag.Envs) == 0 || slices.ContainsFunc(all, func(known setting) bool { return known.variable == flag.Envs[0] }) {
 				continue
 			}
 			all = append(all, setting{"--" + flag.Name, flag.Envs[0], flag.Default, flag.Help})
