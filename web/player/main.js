@@ -11,8 +11,12 @@
  * action; connection (data-state), sound, calm, language, toast.
  * window.redrain: see exposed.js. Taps are real pointer events on the canvas, or clicks on the cells.
  */
+import { addWords } from '../shared/i18n.js';
 import { codeInPath, startPage } from '../shared/page.js';
 import { html } from '../shared/view.js';
 import { PlayerPage, roomName } from './player-page.js';
+import { words as en } from './words.en.js';
+import { words as zh } from './words.zh.js';
 
+addWords({ en, zh });
 startPage(() => html`<${PlayerPage} code=${codeInPath()} />`, roomName);

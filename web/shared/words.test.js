@@ -6,12 +6,16 @@ import { afterEach, test } from 'node:test';
 import { addWords, setLanguage, t } from './i18n.js';
 import { words as hostEn } from '../host/words.en.js';
 import { words as hostZh } from '../host/words.zh.js';
+import { words as playerEn } from '../player/words.en.js';
+import { words as playerZh } from '../player/words.zh.js';
 import { words as sharedEn } from './words.en.js';
 import { words as sharedZh } from './words.zh.js';
 
+const sharedKeys = new Set([...Object.keys(sharedEn), ...Object.keys(sharedZh)]);
 addWords({ en: hostEn, zh: hostZh });
-const en = { ...sharedEn, ...hostEn };
-const zh = { ...sharedZh, ...hostZh };
+addWords({ en: playerEn, zh: playerZh });
+const en = { ...sharedEn, ...hostEn, ...playerEn };
+const zh = { ...sharedZh, ...hostZh, ...playerZh };
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const FORM = /\.(zero|one|two|few|many|other)$/;
@@ -26,6 +30,12 @@ function withoutComments(text) {
 }
 
 afterEach(() => setLanguage('zh'));
+
+test('no page says otherwise what all pages say', () => {
+  for (const own of [hostEn, hostZh, playerEn, playerZh]) {
+    assert.deepEqual(Object.keys(own).filter((key) => sharedKeys.has(key)), []);
+  }
+});
 
 test('both languages have the same keys', () => {
   const keys = (dictionary) => [...new Set(Object.keys(dictionary).map((key) => key.replace(FORM, '')))].sort();
