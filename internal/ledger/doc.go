@@ -1,5 +1,5 @@
-// Package ledger is the system of record: rooms, rounds and players in SQL. What is hot lives in Redis; what must outlive
-// it lives here. It alone knows the database.
+// Package ledger is the system of record: rooms, rounds, players and their money in SQL. What is hot lives in Redis; what must
+// outlive it lives here. It alone knows the database.
 //
 // Invariants kept here:
 //
@@ -7,6 +7,12 @@
 //     active_round, a conditional update in the same transaction, and gives it back in the transaction that closes it.
 //   - A round's phase never goes back, and only along game.Phase.Before. The first step wins; repeated, it changes
 //     nothing and answers with what is there.
+//   - Invariant 1: what is booked, what is held in escrow and what was refunded are a round's budget. Every movement of money is
+//     two entries that sum to zero; none is ever changed or deleted; nothing is moved twice, by its key; and no escrow and no
+//     player can have less than nothing, by CHECK.
+//   - Invariant 6: a claim that comes again changes nothing; one that comes otherwise is put aside, and freezes its round.
+//   - Whoever books for a round locks its row in round_books first. Then come the round, its claims, and accounts in the order
+//     of their ids.
 //   - A round's secret and commitment are written once, by the first Begin. The secret is in no error and no log.
 //
 // Statements keep to what SQLite, PostgreSQL and MySQL have in common; rows are locked in the order rooms, rounds. Ids are

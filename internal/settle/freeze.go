@@ -33,7 +33,7 @@ func (s *Settler) freeze(ctx context.Context, round game.Round, why string) erro
 	if err != nil {
 		return err
 	}
-	notice := wire.Encode(wire.Notice{Code: "round_frozen", Text: why})
+	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
 	return errors.Join(s.tellFrozen(ctx, frozen, true), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
