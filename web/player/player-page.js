@@ -41,6 +41,12 @@ function followAddress() {
   return () => removeEventListener('hashchange', changed);
 }
 
+/** A round begins: after it one wants to see what it came to, not what one read before. */
+function leaveCheck() {
+  history.replaceState(history.state, '', location.pathname + location.search);
+  checked.value = '';
+}
+
 /** The room's name for the title, once it is known. */
 export const roomName = () => (step.value.at === 'live' ? step.value.live.store.room.value?.name ?? '' : step.value.at === 'entry' ? step.value.room.name : '');
 
@@ -94,6 +100,9 @@ function LivePage({ live, code }) {
   const { connection, store } = live;
   useSignalEffect(() => showPhase(store.you.value ? store.stage.value : 'loading'));
   useEffect(() => followRounds(live), [live]);
+  useSignalEffect(() => {
+    if (checked.value && ['countdown', 'raining'].includes(store.stage.value)) leaveCheck();
+  });
   const ended = connection.state.value === 'ended';
   const again = () => {
     live.close();
@@ -114,7 +123,7 @@ function endedText(reason) {
   return t(reason === 'session_ended' ? 'ended.session' : 'ended.connection');
 }
 
-/** A round that begins is more urgent than the books of the last one. @param {{live: Live, code: string}} props */
+/** @param {{live: Live, code: string}} props */
 function Scene({ live, code }) {
   const { stage, you, round } = live.store;
   if (!you.value) return html`<${FullMessage} text=${t('loading')} />`;
