@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -30,6 +31,10 @@ func (a *app) openDebug(ctx context.Context) error {
 	pages.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	pages.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	pages.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	pages.HandleFunc("POST /debug/gc", func(w http.ResponseWriter, _ *http.Request) {
+		debug.FreeOSMemory() // what is still resident afterwards is really used
+		w.WriteHeader(http.StatusNoContent)
+	})
 	a.debug = &http.Server{Handler: a.onlyHost(pages), ReadHeaderTimeout: 5 * time.Second}
 	a.log.Info("profiles are served", "address", listening.Addr().String())
 	a.background.Go(func() {

@@ -23,6 +23,8 @@ import (
 // spawned is a server of this command's own, as a process of its own, so that what is measured is the server alone.
 type spawned struct {
 	url, password string
+	debug         string // address of its profiles
+	token         string // of the host's session there
 	server, redis *exec.Cmd
 	folder        string
 }
@@ -48,13 +50,30 @@ func spawn(ctx context.Context, tapsPerSecond int) (_ *spawned, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
+	if s.debug, err = freeAddress(ctx); err != nil {
+		return nil, err
+	}
 	s.server = exec.CommandContext(ctx, self, "serve") //nolint:gosec // this program itself
 	s.server.Dir = s.folder
 	s.server.Env = append(os.Environ(), "HOST=127.0.0.1", "PORT=0", "REDIS_URL="+redisURL, "DATABASE_URL=sqlite:books.db",
-		"HOST_PASSWORD="+s.password, "TAPS_PER_SECOND="+strconv.Itoa(tapsPerSecond), "LOG_LEVEL=warn")
+		"HOST_PASSWORD="+s.password, "TAPS_PER_SECOND="+strconv.Itoa(tapsPerSecond), "LOG_LEVEL=warn", "DEBUG_ADDR="+s.debug)
 	s.server.Stderr = os.Stderr
-	s.url, err = await(s.server, `players +(http://\S+)/`)
-	return s, err
+	if s.url, err = await(s.server, `players +(http://\S+)/`); err != nil {
+		return nil, err
+	}
+	host := bots.NewHost(s.url)
+	err = host.Login(ctx, s.password)
+	s.token = host.Token()
+	return s, err //nolint:wrapcheck // says itself what it is
+}
+
+// freeAddress is one of the loopback interface that nobody listens on.
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // startRedis returns the address of a redis-server of its own, or "" for the embedded one where none is installed.
@@ -63,13 +82,11 @@ func (s *spawned) startRedis(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // it is not there, which is fine
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	address, err := freeAddress(ctx)
 	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+		return "", err
 	}
-	address := listener.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
-	_ = listener.Close() // it only found the port
 	s.redis = exec.CommandContext(ctx, path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", s.folder)
 	_, err = await(s.redis, `Ready to accept (connections)`)
 	return "redis://" + address, err
@@ -133,13 +150,8 @@ func (u usage) since(before usage, connections int) *bots.Memory {
 	}
 }
 
-// quietFor lets a server that was just busy collect its garbage twice: idle ones do so by themselves only every two minutes, so
-// the caller asks for it.
-const quietFor = 2 * time.Second
-
 // memory reads what the server holds after a garbage collection; nothing where the system does not tell.
 func (s *spawned) memory(ctx context.Context) usage {
-	time.Sleep(quietFor)
 	metrics, err := s.metrics(ctx)
 	if err != nil {
 		return usage{}
@@ -150,7 +162,24 @@ func (s *spawned) memory(ctx context.Context) usage {
 	}
 }
 
+// collect makes the server collect its garbage and give back what it does not use.
+func (s *spawned) collect(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.debug+"/debug/gc", http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask for a collection: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask for a collection: %w", err)
+	}
+	return response.Body.Close()
+}
+
 func (s *spawned) metrics(ctx context.Context) (map[string]float64, error) {
+	if err := s.collect(ctx); err != nil {
+		return nil, err
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/metrics", http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("ask for metrics: %w", err)

@@ -53,6 +53,9 @@ func (h *Host) Login(ctx context.Context, password string) error {
 	return err
 }
 
+// Token is the session's, once logged in.
+func (h *Host) Token() string { return h.token }
+
 // MakeRoom makes a room.
 func (h *Host) MakeRoom(ctx context.Context, name string) (wire.Room, error) {
 	var answer struct {
