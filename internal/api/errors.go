@@ -39,6 +39,7 @@ var (
 	errMethod         = &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "", "this address does not take this method"}
 	errRoomBusy       = &refusal{http.StatusConflict, "room_busy", "", "another round of the room is active"}
 	errWrongPhase     = &refusal{http.StatusConflict, "wrong_phase", "", "the round's phase does not allow this"}
+	errPayoutsOff     = &refusal{http.StatusConflict, "payouts_off", "", "nothing is paid out here: PAYOUT_WEBHOOK_URL is not set"}
 	errKeysLost       = &refusal{http.StatusConflict, "keys_lost", "", "redis has lost the round's keys: it is frozen, and stopping it once more gives it up"}
 	errTooLarge       = &refusal{http.StatusRequestEntityTooLarge, "too_large", "", "the request is too large"}
 	errNotJSON        = &refusal{http.StatusUnsupportedMediaType, "not_json", "", "the Content-Type must be application/json"}
@@ -64,6 +65,7 @@ var sentinels = []struct {
 	{game.ErrRoomBusy, errRoomBusy},
 	{game.ErrWrongPhase, errWrongPhase},
 	{game.ErrNotYet, errWrongPhase},
+	{game.ErrOff, errPayoutsOff},
 	{game.ErrGone, errKeysLost},
 	{game.ErrTorn, errKeysLost},
 	{game.ErrBusy, errBusy},

@@ -80,7 +80,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	options := Options{
-		Rooms: r.books, Rounds: r.books, Claims: r.books, Results: r.books, Money: r.books, Tallies: r.books, Sessions: sessions,
+		Rooms: r.books, Rounds: r.books, Claims: r.books, Results: r.books, Money: r.books, Exports: r.books, Payouts: r.books, Tallies: r.books, Sessions: sessions,
 		Desk: r.books, Guests: r.books, Speaker: r.books, Rehearsals: r.books,
 		Gate: http.NotFoundHandler(), Pages: testPages(), Password: password,
 		Metrics: prometheus.NewRegistry(), Logger: slog.New(slog.NewTextHandler(r.log, nil)), Now: r.clock.Now,

@@ -30,6 +30,8 @@ type Options struct {
 	// Rehearsals are played by bots through this instance's own door.
 	Rehearsals Rehearsals
 	Money      Money
+	Exports    Exports
+	Payouts    Payouts
 	Sessions   *Sessions
 	// Gate takes /ws, with nothing in between.
 	Gate http.Handler
@@ -173,4 +175,6 @@ func (s *Server) routeAPI() {
 	anybody("GET", "/rounds/:id/result/me", s.showMyResult)
 	s.routeHost(anybody, host)
 	s.routeMoney(host)
+	s.routeExports(host)
+	s.routePayouts(host)
 }

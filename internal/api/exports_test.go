@@ -1,0 +1,259 @@
+package api
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"redrain/internal/game"
+)
+
+func (b *books) BookedClaims(_ context.Context, _ string, after, limit int) ([]game.BookedClaim, error) {
+	names := map[string]string{playerA: "=HYPERLINK(\"http://x\",\"小明\")", playerB: "Bob, \"B\""}
+	var booked []game.BookedClaim
+	for _, claim := range b.claims {
+		if claim.Number > after && len(booked) < limit {
+			booked = append(booked, game.BookedClaim{Claim: claim, At: 1_800_000_000_123, Nickname: names[claim.Player]})
+		}
+	}
+	return booked, b.enter()
+}
+
+func (b *books) RoomBooks(context.Context, string) ([]game.RoundBooks, error) {
+	round := b.rounds[1]
+	round.Phase, round.Reason = game.Settled, game.Stopped
+	return []game.RoundBooks{
+		{Round: b.rounds[1], Booked: game.Left{Packets: 3, Cents: 1505}, Held: 87_295},
+		{Round: round, Booked: game.Left{Packets: 2, Cents: 800}, Refunded: 88_000, PaidOut: 300},
+	}, b.enter()
+}
+
+func (b *books) Statement(context.Context, string) ([]game.StatementLine, error) {
+	return []game.StatementLine{
+		{At: 1_800_000_000_000, Round: roundA, Title: "+1 年会", Purpose: "escrow", Cents: -88_800, Balance: -88_800},
+		{At: 1_800_000_060_000, Round: roundA, Title: "+1 年会", Purpose: "refund", Cents: 88_000, Balance: -800},
+	}, b.enter()
+}
+
+func (b *books) HostBalance(context.Context, string) (game.Cents, error) { return -89_600, b.enter() }
+
+func (b *books) Payouts(_ context.Context, round string, after, limit int) ([]game.Payout, error) {
+	all := []game.Payout{
+		{Round: round, Number: 1, Total: game.Left{Packets: 2, Cents: 893}, State: game.PayoutPaid, Attempts: 1, PaidAt: 7},
+		{Round: round, Number: 3, Total: game.Left{Packets: 1, Cents: 612}, State: game.PayoutFailed, Attempts: 9, Problem: "answered 500"},
+	}
+	all = slices.DeleteFunc(all, func(p game.Payout) bool { return p.Number <= after })
+	return all[:min(limit, len(all))], b.enter()
+}
+
+func (b *books) PayoutSums(context.Context, string) (game.PayoutSums, error) {
+	return game.PayoutSums{Planned: true, Paid: game.Left{Packets: 2, Cents: 893}, Failed: game.Left{Packets: 1, Cents: 612}}, b.enter()
+}
+
+func (b *books) SendAgain(_ context.Context, round string) (int, error) {
+	b.changed++
+	if _, err := b.Round(context.Background(), round); err != nil {
+		return 0, err
+	}
+	return 1, b.enter()
+}
+
+func TestClaimsAreAFileThatSpreadsheetsOpen(t *testing.T) {
+	r := newRig(t)
+	response := r.call("GET", "/api/rounds/"+roundA+"/claims.csv", "", asHost)
+	want := "\xEF\xBB\xBFnumber,player,nickname,subject,drop,cents,amount,claimed_at\r\n" +
+		"1," + playerA + `,"'=HYPERLINK(""http://x"",""小明"")",,9,888,8.88,2027-01-15T08:00:00.123Z` + "\r\n" +
+		"2," + playerB + `,"Bob, ""B""",,9,5,0.05,2027-01-15T08:00:00.123Z` + "\r\n" +
+		"3," + playerA + `,"'=HYPERLINK(""http://x"",""小明"")",,17,612,6.12,2027-01-15T08:00:00.123Z` + "\r\n"
+	if response.Code != 200 || response.Body.String() != want {
+		t.Errorf("got %d\n%s\nwant\n%s", response.Code, response.Body, want)
+	}
+	if got := response.Header(); got.Get("Content-Type") != "text/csv; charset=utf-8" || got.Get("Cache-Control") != "no-store" ||
+		got.Get("Content-Disposition") != `attachment; filename="claims-`+roundA+`.csv"` {
+		t.Errorf("headers are %v", got)
+	}
+}
+
+func TestFormulasAreDefused(t *testing.T) {
+	for _, cell := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\u3000=1", "＝1", "＋1", "－1", "＠a"} {
+		if got := plainText(cell); got != "'"+cell {
+			t.Errorf("%q is written as %q", cell, got)
+		}
+	}
+	for _, cell := range []string{"", " ", "小明", "a=1", "'=1", "1-1", "🧧=1"} {
+		if got := plainText(cell); got != cell {
+			t.Errorf("%q is written as %q", cell, got)
+		}
+	}
+}
+
+// manyClaims are a round's claims that nobody keeps in memory.
+type manyClaims struct {
+	*books
+	count int
+	after func(number int) error
+}
+
+func (m manyClaims) BookedClaims(_ context.Context, _ string, after, limit int) ([]game.BookedClaim, error) {
+	page := make([]game.BookedClaim, min(limit, m.count-after))
+	for i := range page {
+		page[i] = game.BookedClaim{
+			Claim: game.Claim{Number: after + i + 1, Player: playerA, Drop: 7, Cents: 100}, At: 1_800_000_000_000, Nickname: strings.Repeat("雨", 24),
+		}
+	}
+	return page, m.after(after)
+}
+
+// A million claims are a file of 150 MB, of which a server holds a few pages.
+func TestAMillionClaimsStreamWithFlatMemory(t *testing.T) {
+	const count, most = 1_000_000, 24 << 20
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	highest := uint64(0)
+	many := manyClaims{books: newBooks(), count: count, after: func(number int) error {
+		if number%50_000 == 0 {
+			runtime.ReadMemStats(&now)
+			highest = max(highest, now.HeapAlloc)
+		}
+		return nil
+	}}
+	r := newRig(t, func(o *Options) { o.Exports = many })
+	server := httptest.NewServer(r.server)
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asHost(r, request)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer response.Body.Close()
+	rows := csv.NewReader(response.Body)
+	rows.ReuseRecord = true
+	lines := 0
+	for ; ; lines++ {
+		if _, err = rows.Read(); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, io.EOF) || lines != count+1 {
+		t.Errorf("read %d lines, then %v", lines, err)
+	}
+	if grown := int64(highest) - int64(before.HeapAlloc); grown > most {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+// A file that ends in the middle, after the books failed, must not look like a whole one.
+func TestABrokenFileIsCutOff(t *testing.T) {
+	many := manyClaims{books: newBooks(), count: 50_000, after: func(number int) error {
+		if number > 20_000 {
+			return errors.New("database went away")
+		}
+		return nil
+	}}
+	r := newRig(t, func(o *Options) { o.Exports = many })
+	server := httptest.NewServer(r.server)
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asHost(r, request)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("%d bytes look like a whole file", len(text))
+	}
+}
+
+func TestAFileThatCannotBeginIsRefused(t *testing.T) {
+	r := newRig(t)
+	r.books.fail = errors.New("database went away")
+	wantRefused(t, r.call("GET", "/api/rounds/"+roundA+"/claims.csv", "", asHost), 500, "fault")
+}
+
+func TestRoomBooksAddUp(t *testing.T) {
+	r := newRig(t)
+	var shown roomBooksAnswer
+	if err := json.Unmarshal(r.call("GET", "/api/rooms/raxn88/books", "", asHost).Body.Bytes(), &shown); err != nil {
+		t.Fatal(err)
+	}
+	want := booksSum{BudgetCents: 177_600, Claims: 5, ClaimedCents: 2305, RefundedCents: 88_000, HeldCents: 87_295, PaidOutCents: 300}
+	if shown.Sum != want || len(shown.Rounds) != 2 || shown.Rounds[1].Books.RefundedCents != 88_000 || shown.BalanceCents != -89_600 {
+		t.Errorf("got %+v", shown)
+	}
+	if s := shown.Sum; s.ClaimedCents+s.RefundedCents+s.HeldCents != s.BudgetCents || -shown.BalanceCents != s.ClaimedCents+s.HeldCents {
+		t.Errorf("%+v does not add up", shown)
+	}
+}
+
+func TestStatement(t *testing.T) {
+	r := newRig(t)
+	line := func(at, purpose string, cents, balance int) string {
+		return fmt.Sprintf(`{"at":%s,"round":%q,"title":"+1 年会","purpose":%q,"cents":%d,"balance_cents":%d}`, at, roundA, purpose, cents, balance)
+	}
+	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/statement", "", asHost), 200, `{"lines":[`+line("1800000000000", "escrow", -88800, -88800)+`,`+
+		line("1800000060000", "refund", 88000, -800)+`],"balance_cents":-800}`)
+	want := "\xEF\xBB\xBFat,round,title,purpose,cents,amount,balance_cents,balance\r\n" +
+		"2027-01-15T08:00:00.000Z," + roundA + ",'+1 年会,escrow,-88800,-888.00,-88800,-888.00\r\n" +
+		"2027-01-15T08:01:00.000Z," + roundA + ",'+1 年会,refund,88000,880.00,-800,-8.00\r\n"
+	if got := r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost).Body.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestPayoutsAreShownAndSentAgain(t *testing.T) {
+	r := newRig(t)
+	path := "/api/rounds/" + roundA + "/payouts"
+	paid := `{"id":"payout_` + roundA + `_1","number":1,"claims":2,"cents":893,"state":"paid","attempts":1,"problem":"","due_at":0,"paid_at":7}`
+	failed := `{"id":"payout_` + roundA + `_3","number":3,"claims":1,"cents":612,"state":"failed","attempts":9,"problem":"answered 500","due_at":0,"paid_at":0}`
+	sums := `"sums":{"planned":true,"pending":{"claims":0,"cents":0},"paid":{"claims":2,"cents":893},"failed":{"claims":1,"cents":612}}`
+	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"payouts":[`+paid+`,`+failed+`],"next":0,`+sums+`}`)
+	wantJSON(t, r.call("GET", path+"?limit=1", "", asHost), 200, `{"payouts":[`+paid+`],"next":1,`+sums+`}`)
+	wantJSON(t, r.call("GET", path+"?after=1&limit=2", "", asHost), 200, `{"payouts":[`+failed+`],"next":0,`+sums+`}`)
+	wantRefused(t, r.call("GET", path+"?limit=0", "", asHost), 400, "bad_request")
+	if r.books.changed != 0 {
+		t.Errorf("reading changed %d things", r.books.changed)
+	}
+	wantJSON(t, r.call("POST", path+"/resend", "", asHost), 200, `{"payouts":1}`)
+	wantRefused(t, r.call("POST", path+"/resend", `{"all":true}`, asHost), 400, "bad_body")
+	wantRefused(t, r.call("POST", "/api/rounds/"+unknown+"/payouts/resend", "", asHost), 404, "round_not_found")
+	r.books.fail = fmt.Errorf("send: %w", game.ErrOff)
+	wantRefused(t, r.call("POST", path+"/resend", "", asHost), 409, "payouts_off")
+}
+
+func TestExportsAreForHostsAlone(t *testing.T) {
+	r := newRig(t)
+	for _, path := range []string{
+		"rounds/" + roundA + "/claims.csv", "rounds/" + roundA + "/payouts", "rooms/RAXN88/books", "rooms/RAXN88/statement", "rooms/RAXN88/statement.csv",
+	} {
+		wantRefused(t, r.call("GET", "/api/"+path, ""), 401, "unauthorized")
+		wantRefused(t, r.call("GET", "/api/"+path, "", asPlayer(code, playerA)), 401, "unauthorized")
+		for _, none := range []string{"7", "..%2F..%2Fetc", unknown, "NRNE22"} {
+			missing := strings.NewReplacer(roundA, none, code, none).Replace(path)
+			kind, _, _ := strings.Cut(strings.TrimSuffix(path, "s"), "s/")
+			wantRefused(t, r.call("GET", "/api/"+missing, "", asHost), 404, kind+"_not_found")
+		}
+	}
+	wantRefused(t, r.call("POST", "/api/rounds/"+roundA+"/payouts/resend", "", asPlayer(code, playerA)), 401, "unauthorized")
+	if r.books.changed != 0 {
+		t.Errorf("changed %d things", r.books.changed)
+	}
+}
