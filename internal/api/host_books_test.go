@@ -51,6 +51,16 @@ func (b *books) PlanStart(_ context.Context, id string, on game.Moment) (game.Ro
 	return round, err
 }
 
+func (b *books) ChangeDraft(_ context.Context, id string, s game.Settings) (game.Round, error) {
+	b.changed++
+	round, err := b.Round(context.Background(), id)
+	if err == nil && round.Phase != game.Draft {
+		return round, fmt.Errorf("change: %w", game.ErrWrongPhase)
+	}
+	round.Settings = s
+	return round, err
+}
+
 func (b *books) DropDraft(_ context.Context, id string) error {
 	b.changed++
 	round, err := b.Round(context.Background(), id)

@@ -20,6 +20,8 @@ type Desk interface {
 	OrderDrafts(ctx context.Context, room string, ids []string) error
 	// PlanStart sets when a draft starts by itself; 0: by hand. game.ErrWrongPhase: it is no draft.
 	PlanStart(ctx context.Context, id string, on game.Moment) (game.Round, error)
+	// ChangeDraft gives a draft other settings, which are valid. game.ErrWrongPhase: it is no draft.
+	ChangeDraft(ctx context.Context, id string, settings game.Settings) (game.Round, error)
 	// DropDraft deletes a draft. game.ErrWrongPhase: it is none.
 	DropDraft(ctx context.Context, id string) error
 }

@@ -27,6 +27,7 @@ func (s *Server) routeHost(anybody, host addRoute) {
 	host("GET", "/rooms/:code/rounds/export", s.exportRounds)
 	host("POST", "/rooms/:code/rounds/import", s.importRounds)
 	host("POST", "/rounds/:id/plan", s.planStart)
+	host("POST", "/rounds/:id/settings", s.changeDraft)
 	host("DELETE", "/rounds/:id", s.dropDraft)
 	host("GET", "/rooms/:code/rehearsals", s.listRehearsals)
 	host("POST", "/rooms/:code/rehearsals", s.rehearse)

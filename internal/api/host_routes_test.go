@@ -21,7 +21,7 @@ func TestOnlyHostsReachWhatIsTheirs(t *testing.T) {
 		"GET /api/host/health", "POST /api/rooms/RAXN88/doors", "POST /api/rooms/RAXN88/announcements", "GET /api/rooms/RAXN88/players",
 		"POST /api/rooms/RAXN88/players/" + playerA + "/rename", "POST /api/rooms/RAXN88/players/" + playerA + "/block",
 		"POST /api/rooms/RAXN88/players/" + playerA + "/unblock", "POST /api/rooms/RAXN88/plan", "GET /api/rooms/RAXN88/rounds/export",
-		"POST /api/rooms/RAXN88/rounds/import", "POST /api/rounds/" + draftB + "/plan", "DELETE /api/rounds/" + draftB,
+		"POST /api/rooms/RAXN88/rounds/import", "POST /api/rounds/" + draftB + "/plan", "POST /api/rounds/" + draftB + "/settings", "DELETE /api/rounds/" + draftB,
 		"GET /api/rooms/RAXN88/rehearsals", "POST /api/rooms/RAXN88/rehearsals",
 	} {
 		method, path, _ := strings.Cut(route, " ")
@@ -138,6 +138,11 @@ func TestDraftsAreOrderedPlannedAndDropped(t *testing.T) {
 		t.Errorf("got %d %s, ordered %v", response.Code, response.Body, r.books.ordered)
 	}
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/plan", `{"rounds":["' OR 1"]}`, asHost), 400, "bad_request")
+	if body := r.call("POST", "/api/rounds/"+draftB+"/settings", `{"total_cents":500,"packets":5}`, asHost).Body.String(); !strings.Contains(body, `"total_cents":500,"packets":5`) {
+		t.Errorf("got %s", body)
+	}
+	wantRefused(t, r.call("POST", "/api/rounds/"+draftB+"/settings", `{"total_cents":1,"packets":5}`, asHost), 422, "budget_too_small")
+	wantRefused(t, r.call("POST", "/api/rounds/"+roundA+"/settings", `{"total_cents":500,"packets":5}`, asHost), 409, "wrong_phase")
 	if response := r.call("DELETE", "/api/rounds/"+draftB, "", asHost); response.Code != 204 {
 		t.Error(response.Code, response.Body)
 	}

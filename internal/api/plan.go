@@ -75,6 +75,28 @@ func (s *Server) planStart(c echo.Context) error {
 	return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(planned)})
 }
 
+// changeDraft gives a draft other settings: all of them, as for a new round.
+func (s *Server) changeDraft(c echo.Context) error {
+	round, err := s.roundOf(c)
+	if err != nil {
+		return err
+	}
+	body := newRoundBody()
+	if err := readBody(c, &body); err != nil {
+		return err
+	}
+	settings, err := body.settings()
+	if err != nil {
+		return err
+	}
+	changed, err := s.Desk.ChangeDraft(c.Request().Context(), round.ID, settings)
+	if err != nil {
+		return orMissing(err, errRoundNotFound)
+	}
+	s.tellHosts(c.Request().Context(), round.Room, noticeRounds)
+	return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(changed)})
+}
+
 func (s *Server) dropDraft(c echo.Context) error {
 	round, err := s.roundOf(c)
 	if err != nil {

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -88,6 +89,32 @@ func TestOnlyDraftsCanBeDropped(t *testing.T) {
 			t.Errorf("a round that was begun: %v", err)
 		}
 		must[game.Round](t)(l.Round(t.Context(), begun.ID))
+	})
+}
+
+func TestOnlyDraftsCanBeChanged(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		room := newRoom(t, l)
+		draft, begun := newRound(t, l, room), newRound(t, l, room)
+		must[game.Round](t)(l.PlanStart(t.Context(), draft.ID, 1000))
+		settings := game.DefaultSettings()
+		settings.Title, settings.Total, settings.Packets, settings.Split, settings.Deal = "压轴", 500, 2, game.SplitDealt, game.DealTiers
+		settings.Tiers = []game.Tier{{Packets: 1, Cents: 400}, {Packets: 1, Cents: 100}}
+		changed := must[game.Round](t)(l.ChangeDraft(t.Context(), draft.ID, settings))
+		if !reflect.DeepEqual(changed.Settings, settings) || changed.Place != draft.Place || changed.StartsOn != 1000 {
+			t.Errorf("got %+v, want %+v in place %d", changed, settings, draft.Place)
+		}
+		must[game.Round](t)(l.Begin(t.Context(), begun.ID, game.NewSecret()))
+		if _, err := l.ChangeDraft(t.Context(), begun.ID, settings); !errors.Is(err, game.ErrWrongPhase) {
+			t.Errorf("a round that was begun: %v", err)
+		}
+		if again := must[game.Round](t)(l.Round(t.Context(), begun.ID)); !reflect.DeepEqual(again.Settings, begun.Settings) {
+			t.Error("a round that was begun has other settings")
+		}
+		if _, err := l.ChangeDraft(t.Context(), "nobody", settings); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("no round: %v", err)
+		}
 	})
 }
 

@@ -73,6 +73,22 @@ func (l *Ledger) DueRounds(ctx context.Context, now game.Moment) ([]game.Round, 
 	return roundsOf(rows)
 }
 
+// ChangeDraft gives a draft other settings, which must be valid; its place and its planned start stay. game.ErrWrongPhase: it
+// is no draft any more. game.ErrNotFound.
+func (l *Ledger) ChangeDraft(ctx context.Context, id string, settings game.Settings) (game.Round, error) {
+	row, err := draftRow(id, "", settings, false, l.now())
+	if err != nil {
+		return game.Round{}, fmt.Errorf("change draft %s: %w", id, err)
+	}
+	changed := step{name: "change draft", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
+	return l.step(ctx, id, changed, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model(row).Column("title", "total_cents", "packets", "split", "deal", "tiers", "pace", "cap",
+			"min_cents", "max_cents", "countdown_ms", "duration_ms", "drops_per_second", "bomb_percent", "close_when_sold_out").
+			Where("id = ?", id).Where("phase = ?", game.Draft).Exec(ctx)
+		return err
+	})
+}
+
 // DropDraft deletes a draft. game.ErrWrongPhase: it was begun, and stays for ever. game.ErrNotFound.
 func (l *Ledger) DropDraft(ctx context.Context, id string) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {

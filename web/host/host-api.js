@@ -70,6 +70,8 @@ export const blockPlayer = (code, id, blocked) => call('POST', `${room(code)}/pl
 export const orderDrafts = (code, ids) => call('POST', `${room(code)}/plan`, { rounds: ids });
 /** @param {string} id @param {number} startsOn ms since 1970; 0: by hand @returns {Promise<{round: Round}>} */
 export const planStart = (id, startsOn) => call('POST', `${round(id)}/plan`, { starts_on: startsOn });
+/** @param {string} id @param {object} settings @returns {Promise<{round: Round}>} */
+export const changeDraft = (id, settings) => call('POST', `${round(id)}/settings`, settings);
 /** @param {string} id @returns {Promise<null>} */
 export const dropDraft = (id) => call('DELETE', round(id));
 /** @param {string} code */

@@ -12,7 +12,7 @@
  * tier-remove, more (opens the rest), min_cents, max_cents, countdown_ms (seconds), drops_per_second, bomb_percent,
  * close_when_sold_out, error-FIELD, preview (data-ready, data-min, data-max), lasting-players, lasting, create-round, close-form;
  * round (data-round, data-phase, of a draft data-place) with round-phase, start, cancel, stop, dialog-yes, dialog-no, copy-round;
- * of a draft move-up, move-down, plan, starts-on, save-start, error-starts-on, planned (data-on), unplan, to-rehearsal, drop; of
+ * of a draft move-up, move-down, plan, starts-on, save-start, error-starts-on, planned (data-on), unplan, edit, to-rehearsal, drop; of
  * others frozen, claimed-cents and left-cents (data-cents), claimed-packets, left-packets and taps (data-count), charts,
  * chart-taps, chart-claimed and chart-online (data-points), show-claims, books (data-agrees), books-verdict, books-budget,
  * books-claimed, books-refunded and books-held (data-cents), freeze, release, claims-search, sort-number, sort-nickname,

@@ -13,6 +13,7 @@ import { StartAt } from './start-at.js';
  * @typedef {object} PlanActions
  * @property {(round: Round) => void} start
  * @property {(round: Round, by: number) => void} move
+ * @property {(round: Round) => void} edit
  * @property {(round: Round) => void} copy
  * @property {(round: Round) => void} drop
  * @property {(round: Round) => void} rehearse
@@ -48,6 +49,7 @@ export function PlanItem({ round, place, count, busy, actions }) {
       <button type="button" class="button ${place === 1 ? 'button-red button-start' : 'button-plain'}" data-test="start" disabled=${busy} onClick=${() => actions.start(round)}>${t('action.start')}</button>
       ${round.starts_on > 0 ? html`<button type="button" class="button button-plain" data-test="unplan" onClick=${unplan}>${t('plan.cancel')}</button>`
         : !planning && html`<button type="button" class="button button-plain" data-test="plan" onClick=${() => setPlanning(true)}>${t('plan.set')}</button>`}
+      <button type="button" class="button button-plain" data-test="edit" onClick=${() => actions.edit(round)}>${t('action.edit')}</button>
       <button type="button" class="button button-plain" data-test="to-rehearsal" onClick=${() => actions.rehearse(round)}>${t('rehearsal.title')}</button>
       <button type="button" class="button button-plain" data-test="copy-round" onClick=${() => actions.copy(round)}>${t('action.copy_round')}</button>
       <button type="button" class="button button-plain" data-test="drop" onClick=${() => actions.drop(round)}>${t('action.delete')}</button>

@@ -39,8 +39,10 @@ export function RoundDesk({ code, rounds, live, form, setForm, act, changed, ref
   /** @param {Promise<unknown>} done */
   const then = (done) => void done.then(refresh, (error) => { showToast(asApiError(error).text, 'bad'); refresh(); });
   /** @param {Round} round */
-  const copy = (round) => {
-    setForm(formOf(round));
+  const copy = (round) => open(formOf(round));
+  /** @param {Form} next */
+  const open = (next) => {
+    setForm(next);
     scrollTo({ top: 0 });
   };
   const actions = {
@@ -49,6 +51,7 @@ export function RoundDesk({ code, rounds, live, form, setForm, act, changed, ref
       const ids = moved(drafts.map(({ id }) => id), round.id, by);
       if (ids) then(orderDrafts(code, ids));
     },
+    edit: (/** @type {Round} */ round) => open({ ...formOf(round), round: round.id }),
     drop: setDropping, copy, rehearse, changed,
   };
   const card = (/** @type {Round} */ round) => html`<${RoundCard} key=${round.id} round=${round} live=${live} act=${act} copy=${copy} />`;

@@ -4,6 +4,7 @@ import { decimal } from '../shared/money.js';
 import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { CheckField, ChoiceField, TextField } from './field.js';
+import { changeDraft } from './host-api.js';
 import { Preview } from './preview.js';
 import { hasTiers, readForm } from './settings.js';
 import { TierFields } from './tier-fields.js';
@@ -39,7 +40,7 @@ export function RoundForm({ code, start, online, made, close }) {
     if (wrong.length > 0) return;
     setBusy(true);
     try {
-      made((await makeRound(code, settings)).round);
+      made((await (start.round ? changeDraft(start.round, settings) : makeRound(code, settings))).round);
     } catch (failure) {
       setRefused(asApiError(failure));
       if (!asApiError(failure).field) showToast(asApiError(failure).text, 'bad');
@@ -51,7 +52,7 @@ export function RoundForm({ code, start, online, made, close }) {
   const total = hasTiers(form) ? decimal(Number(settings.total_cents)) : form.total_cents;
   const packets = hasTiers(form) ? String(settings.packets) : form.packets;
   return html`<form class="card round-form" onSubmit=${submit} novalidate data-test="round-form">
-    <h2>${t('form.title')}</h2>
+    <h2>${t(start.round ? 'form.change' : 'form.title')}</h2>
     <div class="form-columns">
       <div class="form-fields">
         <${TextField} ...${bind('title')} numeric=${false} />

@@ -21,6 +21,7 @@ import { decimal, parseUnits } from '../shared/money.js';
  * @property {string} drops_per_second
  * @property {string} bomb_percent
  * @property {boolean} close_when_sold_out
+ * @property {string} [round] the draft that is being changed; none: a new round
  */
 
 /** Places after the point: amounts have two, seconds three, counts none. @type {Record<string, number>} */

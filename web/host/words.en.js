@@ -4,6 +4,8 @@
 export const words = {
   'theme.dark': 'Dark',
   'theme.light': 'Light',
+  'action.edit': 'Change',
+  'form.change': 'Change the round',
   'action.save': 'Save',
   'action.delete': 'Delete',
   'tabs.label': 'Parts of the room',

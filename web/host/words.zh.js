@@ -4,6 +4,8 @@
 export const words = {
   'theme.dark': '深色',
   'theme.light': '浅色',
+  'action.edit': '修改',
+  'form.change': '修改场次',
   'action.save': '保存',
   'action.delete': '删除',
   'tabs.label': '房间的各部分',
