@@ -173,7 +173,7 @@ func (e *ear) want(t *testing.T, outcome game.Outcome) game.Answer {
 }
 
 const (
-	room  = "RAIN88"
+	room  = "HAPPY8"
 	round = "round-1"
 )
 

@@ -34,7 +34,7 @@ afterEach(() => {
 
 test('every message of the server is accepted, and leaves a trace', () => {
   const traces = {
-    welcome: (store) => store.you.value?.nickname === '小明' && store.room.value?.code === 'RAIN88',
+    welcome: (store) => store.you.value?.nickname === '小明' && store.room.value?.code === 'HAPPY8',
     round: (store) => store.round.value?.title === '年会第一场',
     drops: (store) => store.drops.get(18)?.kind === 'bomb',
     result: (store) => store.ownCents.value === 612,
