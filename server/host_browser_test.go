@@ -42,6 +42,7 @@ func TestTheHostsPage(t *testing.T) {
 			h.players()
 			h.rehearse()
 			h.run()
+			h.sums()
 		})
 	}
 }
@@ -303,6 +304,26 @@ func (h *hosting) results(players []*bots.Player) {
 	if round := players[0].Round(); round.Phase != game.Closed && round.Phase != game.Settled {
 		h.t.Errorf("the players' round is %s", round.Phase)
 	}
+}
+
+// sums exports the claims, and finds the same money in the books of all rounds, to which the rehearsal has added nothing.
+func (h *hosting) sums() {
+	h.t.Helper()
+	w := h.window
+	claimed, refunded := w.number("books-claimed", "cents"), w.number("books-refunded", "cents")
+	rows := see[int](w, "document.querySelectorAll('"+at("claim-row")+"').length")
+	w.fill("claims-search", " ")
+	rows = max(rows, see[int](w, "document.querySelectorAll('"+at("claim-row")+"').length"))
+	see[bool](w, "fetch(document.querySelector('"+at("csv")+"').href).then((file) => file.text()).then((text) => { window.csv = text; }) instanceof Promise")
+	w.await(fmt.Sprintf("window.csv?.startsWith('number,') && window.csv.trim().split('\\n').length === %d", rows+1))
+	w.click("tab-books")
+	w.await("document.querySelector('" + at("sum-all") + "')")
+	for name, want := range map[string]int64{"sum-claimed_cents": claimed, "sum-refunded_cents": refunded, "sum-budget_cents": claimed + refunded, "balance": -claimed} {
+		if got := w.numbers(name, "cents"); got[len(got)-1] != want {
+			h.t.Errorf("%s is %v, want %d at the end", name, got, want)
+		}
+	}
+	h.fits("books")
 }
 
 func joined(numbers []int64) string {

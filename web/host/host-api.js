@@ -42,6 +42,14 @@ import { call } from '../shared/api.js';
  * @property {{what: string, expected: number, found: number}[]} differences
  */
 
+/** @typedef {{budget_cents: number, claims: number, claimed_cents: number, refunded_cents: number, held_cents: number, paid_out_cents: number}} BooksSum */
+/** @typedef {{round: string, title: string, phase: import('../shared/messages.js').Phase, reason: string, frozen: boolean, books: BooksSum}} RoundBooks */
+/** @typedef {{rounds: RoundBooks[], sum: BooksSum, balance_cents: number}} RoomBooks */
+
+/** @typedef {{id: string, number: number, claims: number, cents: number, state: 'pending'|'paid'|'failed', attempts: number, problem: string, due_at: number, paid_at: number}} Payout */
+/** @typedef {{claims: number, cents: number}} PayoutSum */
+/** @typedef {{payouts: Payout[], next: number, sums: {planned: boolean, pending: PayoutSum, paid: PayoutSum, failed: PayoutSum}}} PayoutsPage */
+
 const path = encodeURIComponent;
 /** @param {string} code */
 const room = (code) => `/api/rooms/${path(code)}`;
@@ -86,6 +94,16 @@ export const rehearse = (code, wish) => call('POST', `${room(code)}/rehearsals`,
 
 /** @param {string} id @returns {Promise<{reconciliation: Reconciliation}>} */
 export const getBooks = (id) => call('GET', `${round(id)}/reconciliation`);
+/** The claims of a round as a file. @param {string} id */
+export const claimsFile = (id) => `${round(id)}/claims.csv`;
+/** Every movement of the host's account as a file. @param {string} code */
+export const statementFile = (code) => `${room(code)}/statement.csv`;
+/** @param {string} code @returns {Promise<RoomBooks>} */
+export const getRoomBooks = (code) => call('GET', `${room(code)}/books`);
+/** @param {string} id @param {number} after @returns {Promise<PayoutsPage>} */
+export const listPayouts = (id, after) => call('GET', `${round(id)}/payouts?after=${after}&limit=50`);
+/** Sends again what is not paid yet. @param {string} id @returns {Promise<{payouts: number}>} */
+export const resendPayouts = (id) => call('POST', `${round(id)}/payouts/resend`);
 /** Books again what could not be booked. @param {string} id @returns {Promise<{dead_letters: number, claims: number}>} */
 export const driveAgain = (id) => call('POST', `${round(id)}/drive`);
 /** @param {string} id @param {'freeze'|'release'} step @returns {Promise<{round: Round}>} */

@@ -1,9 +1,9 @@
 /** Keyboard shortcuts: what a key means here. Pure. */
 
-/** @typedef {'new'|'start'|'stop'|'announce'|'rounds'|'players'|'rehearsals'|'help'} Shortcut */
+/** @typedef {'new'|'start'|'stop'|'announce'|'rounds'|'players'|'books'|'rehearsals'|'help'} Shortcut */
 
 /** @type {Record<string, Shortcut>} */
-export const SHORTCUTS = { n: 'new', s: 'start', x: 'stop', a: 'announce', 1: 'rounds', 2: 'players', 3: 'rehearsals', '?': 'help' };
+export const SHORTCUTS = { n: 'new', s: 'start', x: 'stop', a: 'announce', 1: 'rounds', 2: 'players', 3: 'books', 4: 'rehearsals', '?': 'help' };
 
 /**
  * The shortcut that a key stands for, or null: never while somebody types or chooses, never with another key held, never while

@@ -1,10 +1,10 @@
 import { t } from '../shared/i18n.js';
 import { html } from '../shared/view.js';
 
-/** @typedef {'rounds'|'players'|'rehearsals'} Tab */
+/** @typedef {'rounds'|'players'|'books'|'rehearsals'} Tab */
 
 /** @type {Tab[]} */
-export const TABS = ['rounds', 'players', 'rehearsals'];
+export const TABS = ['rounds', 'players', 'books', 'rehearsals'];
 
 /** Where a tab is: addresses survive a reload and can be sent. @param {string} code @param {Tab} tab */
 export const tabAddress = (code, tab) => (tab === 'rounds' ? `#/${code}` : `#/${code}/${tab}`);

@@ -8,6 +8,7 @@ import { showPhase } from '../shared/page.js';
 import { isActive } from '../shared/phase.js';
 import { showToast } from '../shared/toast.js';
 import { html, useEffect, useMemo, useState, useSignalEffect } from '../shared/view.js';
+import { BooksTab } from './books-tab.js';
 import { Confirm } from './dialog.js';
 import { PlayersTab } from './players-tab.js';
 import { RehearsalsTab } from './rehearsals-tab.js';
@@ -74,7 +75,7 @@ export function RoomView({ code, tab, loggedOut }) {
     start: () => { const next = inPlan(rounds ?? [])[0]; if (next && !active) act(next, 'start'); },
     stop: () => { if (active) setStopping(active); },
     announce: () => document.getElementById('announce')?.focus(),
-    rounds: go('rounds'), players: go('players'), rehearsals: go('rehearsals'),
+    rounds: go('rounds'), players: go('players'), books: go('books'), rehearsals: go('rehearsals'),
     help: () => setHelping(true),
   });
 
@@ -87,6 +88,7 @@ export function RoomView({ code, tab, loggedOut }) {
     </header>
     <${RoomTabs} code=${code} tab=${tab} />
     ${tab === 'players' && html`<${PlayersTab} code=${code} live=${live} />`}
+    ${tab === 'books' && html`<${BooksTab} code=${code} live=${live} />`}
     ${tab === 'rehearsals' && html`<${RehearsalsTab} code=${code} rounds=${rounds ?? []} chosen=${rehearsed} live=${live} />`}
     ${tab === 'rounds' && html`<div class="room-columns">
       <section class="room-rounds"><${RoundDesk} code=${code} rounds=${rounds} live=${live} form=${form} setForm=${setForm} act=${act} changed=${changed}

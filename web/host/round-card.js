@@ -5,7 +5,9 @@ import { isActive, isOver, secondsLeft, stageOf } from '../shared/phase.js';
 import { html, useEffect, useState } from '../shared/view.js';
 import { BooksView } from './books-view.js';
 import { ClaimsTable } from './claims-table.js';
+import { claimsFile } from './host-api.js';
 import { LiveCharts } from './live-charts.js';
+import { PayoutsView } from './payouts-view.js';
 import { Totals } from './totals.js';
 
 /** @import {Live} from '../shared/live.js' */
@@ -36,9 +38,11 @@ export function RoundCard({ round, live, act, copy }) {
       ${state === 'countdown' && html`<button type="button" class="button button-plain" data-test="cancel" onClick=${() => act(round, 'cancel')}>${t('action.cancel')}</button>`}
       ${state === 'raining' && html`<button type="button" class="button button-red button-big" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
       <button type="button" class="button button-plain" data-test="show-claims" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'claims.hide' : 'claims.show')}</button>
+      ${isOver(round) && html`<a class="button button-plain" href=${claimsFile(round.id)} download data-test="csv">${t('claims.file')}</a>`}
       <button type="button" class="button button-plain" data-test="copy-round" onClick=${() => copy(round)}>${t('action.copy_round')}</button>
     </div>
-    ${open && html`<${BooksView} round=${round} /><${ClaimsTable} round=${round.id} claimed=${tally?.claimed_packets ?? 0} />`}
+    ${open && html`<${BooksView} round=${round} />${round.phase === 'settled' && html`<${PayoutsView} round=${round.id} />`}
+      <${ClaimsTable} round=${round.id} claimed=${tally?.claimed_packets ?? 0} />`}
   </article>`;
 }
 

@@ -84,8 +84,10 @@ test('every key that the code makes up has its words', () => {
     'preset_hint': ['party', 'stream', 'test'],
     check: ['redis', 'database', 'durability', 'settlement'],
     rehearsal: ['running', 'done', 'failed'],
-    tab: ['rounds', 'players', 'rehearsals'],
-    key: ['new', 'start', 'stop', 'announce', 'rounds', 'players', 'rehearsals', 'help'],
+    tab: ['rounds', 'players', 'books', 'rehearsals'],
+    key: ['new', 'start', 'stop', 'announce', 'rounds', 'players', 'books', 'rehearsals', 'help'],
+    payout: ['paid', 'pending', 'failed'],
+    sum: ['budget_cents', 'claimed_cents', 'refunded_cents', 'held_cents', 'paid_out_cents'],
     door: ['locked', 'app_only'],
     door_hint: ['locked', 'app_only'],
     report: ['players', 'taps', 'rate', 'won', 'p50', 'p99'],
@@ -102,7 +104,7 @@ test('every key that the code makes up has its words', () => {
 
 test('no key is left that nobody uses', () => {
   const all = sources.map(({ text }) => text).join('\n');
-  const madeUp = /^(connection|phase|reason|verdict|ended|choice|field|hint|limit|error|notice|preset|preset_hint|check|rehearsal|tab|key|door|door_hint|report)\./;
+  const madeUp = /^(connection|phase|reason|verdict|ended|choice|field|hint|limit|error|notice|preset|preset_hint|check|rehearsal|tab|key|door|door_hint|report|payout|sum)\./;
   const unused = [...new Set(Object.keys(zh).map((key) => key.replace(FORM, '')))].filter((key) => !madeUp.test(key) && !all.includes(`'${key}'`));
   assert.deepEqual(unused, []);
 });

@@ -1,0 +1,38 @@
+import { t } from '../shared/i18n.js';
+import { Money } from '../shared/money-text.js';
+import { html } from '../shared/view.js';
+import { getRoomBooks, statementFile } from './host-api.js';
+import { useFresh } from './use-fresh.js';
+
+/** @import {Live} from '../shared/live.js' */
+/** @import {BooksSum, RoundBooks} from './host-api.js' */
+
+/**
+ * Where the money of all rounds of the room is, and what the host owes.
+ * @param {{code: string, live: Live}} props
+ */
+export function BooksTab({ code, live }) {
+  const { round } = live.store;
+  const books = useFresh(() => getRoomBooks(code), live.store, ['rounds_changed', 'round_frozen'], [code, round.value?.id, round.value?.phase]);
+  if (!books.value) return html`<section class="card"><p class="empty" role=${books.error ? 'alert' : 'status'}>${books.error || t('loading')}</p></section>`;
+  const { rounds, sum, balance_cents: balance } = books.value;
+  if (rounds.length === 0) return html`<section class="card"><p class="empty" data-test="no-books">${t('sums.empty')}</p></section>`;
+  return html`<section class="card sums" data-test="sums">
+    <div class="plan-head"><h2>${t('sums.title')}</h2><a class="button button-plain" href=${statementFile(code)} download data-test="statement">${t('sums.statement')}</a></div>
+    <p>${t('sums.balance')} <strong><${Money} cents=${balance} test="balance" /></strong> <span class="field-hint">${t('sums.balance_hint')}</span></p>
+    <div class="sums-scroll" tabindex="0" role="group" aria-label=${t('sums.title')}><table>
+      <thead><tr><th scope="col">${t('sums.round')}</th>${COLUMNS.map((name) => html`<th key=${name} scope="col">${t(`sum.${name}`)}</th>`)}</tr></thead>
+      <tbody>${rounds.map((one) => html`<tr key=${one.round} data-test="sum-row"><th scope="row"><${Title} round=${one} /></th><${Cells} books=${one.books} /></tr>`)}</tbody>
+      <tfoot><tr data-test="sum-all"><th scope="row">${t('sums.all')}</th><${Cells} books=${sum} /></tr></tfoot>
+    </table></div>
+  </section>`;
+}
+
+/** @type {('budget_cents'|'claimed_cents'|'refunded_cents'|'held_cents'|'paid_out_cents')[]} */
+const COLUMNS = ['budget_cents', 'claimed_cents', 'refunded_cents', 'held_cents', 'paid_out_cents'];
+
+/** @param {{books: BooksSum}} props */
+const Cells = ({ books }) => COLUMNS.map((name) => html`<td key=${name}><${Money} cents=${books[name]} test=${`sum-${name}`} /></td>`);
+
+/** @param {{round: RoundBooks}} props */
+const Title = ({ round }) => html`<bdi>${round.title || t('round.untitled')}</bdi> <span class="pill ${round.frozen ? 'pill-frozen' : ''}">${round.frozen ? t('round.frozen') : t(`phase.${round.phase}`)}</span>`;
