@@ -59,7 +59,7 @@ func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *le
 	agree = true
 	for _, id := range ids {
 		r, err := settler.Reconcile(ctx, id)
-		if errors.Is(err, game.ErrNotFound) {
+		if errors.Is(err, game.ErrNotFound) || errors.Is(err, game.ErrWrongPhase) {
 			return false, &startError{fmt.Errorf("round %s was never begun", id)}
 		}
 		if err != nil {

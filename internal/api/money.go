@@ -11,7 +11,7 @@ import (
 )
 
 // Money is what hosts see and do about a round's books. Methods return game.ErrNotFound, wrapped, for a round that is not
-// there or was never begun.
+// there, and game.ErrWrongPhase for one that was never begun.
 type Money interface {
 	// Reconcile compares a round with its books and changes nothing.
 	Reconcile(ctx context.Context, round string) (wire.Reconciliation, error)

@@ -98,8 +98,11 @@ func TestBudgetIsHeldInEscrowOnce(t *testing.T) {
 			must[game.Round](t)(l.Begin(t.Context(), round.ID, game.NewSecret()))
 		}
 		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 1000})
-		if _, err := l.Account(t.Context(), newRound(t, l, newRoom(t, l)).ID); !errors.Is(err, game.ErrNotFound) {
+		if _, err := l.Account(t.Context(), newRound(t, l, newRoom(t, l)).ID); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a draft has an account: %v", err)
+		}
+		if _, err := l.Account(t.Context(), "no round"); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("no round has an account: %v", err)
 		}
 	})
 }

@@ -84,15 +84,18 @@ func lockBooks(ctx context.Context, tx bun.Tx, id string) (game.Round, *booksRow
 	return round, row, err
 }
 
-// Account returns what the ledger holds of a round, or game.ErrNotFound if it was never begun.
+// Account returns what the ledger holds of a round. game.ErrNotFound: there is none. game.ErrWrongPhase: it was never begun.
 func (l *Ledger) Account(ctx context.Context, id string) (game.Account, error) {
 	round, err := l.Round(ctx, id)
 	if err != nil {
 		return game.Account{}, err
 	}
 	account, err := readAccount(ctx, l.read, round)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = game.ErrWrongPhase
+	}
 	if err != nil {
-		return game.Account{}, fmt.Errorf("read account of round %s: %w", id, orNotFound(err))
+		return game.Account{}, fmt.Errorf("read account of round %s: %w", id, err)
 	}
 	return account, nil
 }

@@ -12,8 +12,12 @@ import (
 )
 
 const (
-	takeCount = 256 // entries at once, of at most 256 claims each: bounds what is held in memory
-	bookCount = 5000
+	// leastEntries and mostEntries bound what is taken at once; in between it is as many as hold inHand claims, by the last
+	// ones. So much is held in memory, whatever waits in Redis.
+	leastEntries, mostEntries, inHand = 64, 2000, 20_000
+	// mostClaims and leastClaims bound the claims of one transaction. It begins large, and shrinks while transactions fail: on
+	// a database that has become slow a large one might never end in time.
+	mostClaims, leastClaims = 5000, 256
 	// openPause is how long an empty outbox is left alone, quietPause that of a frozen round.
 	openPause  = 50 * time.Millisecond
 	quietPause = time.Second
@@ -32,6 +36,8 @@ type clerk struct {
 	// unsure: something failed, so entries may be given to this process and not acknowledged. They come first again.
 	unsure    bool
 	closing   bool // a refund came: there may be more to do than to wait
+	claims    int  // of one transaction at most, or those of one entry
+	entries   int  // to take at once
 	inherited time.Time
 	audited   time.Time
 	audit     audit
@@ -39,7 +45,7 @@ type clerk struct {
 
 // attend settles a round until nothing is left to do for it, or ctx is done.
 func (s *Settler) attend(ctx context.Context, round game.Round) {
-	c := &clerk{Settler: s, round: round, unsure: true}
+	c := &clerk{Settler: s, round: round, unsure: true, claims: mostClaims, entries: leastEntries}
 	var failures backoff
 	for {
 		wait, done, err := c.look(ctx)
@@ -101,7 +107,7 @@ func (c *clerk) empty(ctx context.Context) error {
 	}
 	for since := time.Now(); time.Since(since) < auditEvery; {
 		entries, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) {
-			return c.outbox.Take(ctx, c.round.ID, takeCount)
+			return c.outbox.Take(ctx, c.round.ID, c.entries)
 		})
 		if err != nil || len(entries) == 0 {
 			return err
@@ -117,7 +123,7 @@ func (c *clerk) empty(ctx context.Context) error {
 func (c *clerk) again(ctx context.Context) error {
 	for after := "0"; ; {
 		entries, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) {
-			return c.outbox.Retake(ctx, c.round.ID, after, takeCount)
+			return c.outbox.Retake(ctx, c.round.ID, after, c.entries)
 		})
 		if err != nil || len(entries) == 0 {
 			return err
@@ -133,7 +139,7 @@ func (c *clerk) again(ctx context.Context) error {
 func (c *clerk) inherit(ctx context.Context) error {
 	for from := ""; from != "0-0"; {
 		entries, err := timed(ctx, func(ctx context.Context) (entries []game.Entry, err error) {
-			entries, from, err = c.outbox.TakeOver(ctx, c.round.ID, cmp.Or(from, "0"), c.options.TakeOverAfter, takeCount)
+			entries, from, err = c.outbox.TakeOver(ctx, c.round.ID, cmp.Or(from, "0"), c.options.TakeOverAfter, c.entries)
 			return entries, err
 		})
 		if err != nil {
@@ -151,11 +157,14 @@ func (c *clerk) inherit(ctx context.Context) error {
 
 // settle books entries in transactions of a bounded size, and acknowledges those of each once it has committed.
 func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
+	c.learnSize(entries)
 	for len(entries) > 0 {
-		count := fitting(entries)
+		count := fitting(entries, c.claims)
 		if err := c.book(ctx, entries[:count]); err != nil {
+			c.claims = max(leastClaims, c.claims/2)
 			return err
 		}
+		c.claims = min(mostClaims, c.claims*2)
 		ids := make([]string, count)
 		for i := range ids {
 			ids[i] = entries[i].ID
@@ -171,11 +180,22 @@ func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
 	return nil
 }
 
-// fitting is how many of the entries go into one transaction.
-func fitting(entries []game.Entry) int {
+// learnSize works out how many entries to take next.
+func (c *clerk) learnSize(entries []game.Entry) {
 	claims := 0
 	for i := range entries {
-		if claims += len(entries[i].Claims); claims >= bookCount {
+		claims += len(entries[i].Claims)
+	}
+	if len(entries) > 0 {
+		c.entries = min(max(leastEntries, inHand*len(entries)/max(claims, 1)), mostEntries)
+	}
+}
+
+// fitting is how many of the entries go into one transaction of about so many claims.
+func fitting(entries []game.Entry, most int) int {
+	claims := 0
+	for i := range entries {
+		if claims += len(entries[i].Claims); claims >= most {
 			return i + 1
 		}
 	}

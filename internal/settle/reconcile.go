@@ -15,7 +15,7 @@ import (
 const reconcileWithin = 3 * time.Second
 
 // Reconcile compares a round with its books now, in full. It changes nothing and freezes nothing. game.ErrNotFound: there is
-// no such round, or it was never begun.
+// no such round. game.ErrWrongPhase: it was never begun.
 func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
 	r, err := s.reconcile(ctx, id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type Books interface {
 	// Unsettled are the begun rounds that are not settled, or whose keys still wait for their end.
 	Unsettled(ctx context.Context) ([]game.Round, error)
-	// Account returns game.ErrNotFound for a round that was never begun.
+	// Account returns game.ErrNotFound where there is no such round, game.ErrWrongPhase for one that was never begun.
 	Account(ctx context.Context, round string) (game.Account, error)
 	// Book books entries in one transaction. game.ErrRefused: these it will never take.
 	Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
