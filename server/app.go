@@ -23,6 +23,7 @@ import (
 	"redrain/internal/grab"
 	"redrain/internal/ledger"
 	"redrain/internal/live"
+	"redrain/internal/payout"
 	"redrain/internal/rdb"
 	"redrain/internal/rounds"
 	"redrain/internal/settle"
@@ -41,6 +42,7 @@ type app struct {
 	rounds    *rounds.Service
 	committer *grab.Committer
 	settler   *settle.Settler // works unless others settle
+	payouts   *payout.Sender  // nil where nothing is paid out, or by others
 	rooms     *live.Rooms
 	ear       *rdb.Subscription
 	gate      *gate.Gate
@@ -54,6 +56,7 @@ type app struct {
 	background  sync.WaitGroup
 	endKeeping  context.CancelFunc
 	endSettling context.CancelFunc
+	endPayouts  context.CancelFunc
 	failed      chan error // the web server ended by itself
 }
 
@@ -71,7 +74,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 			err = errors.Join(err, a.stop(stopping))
 		}
 	}()
-	for _, step := range []func(context.Context) error{a.openBooks, a.openRedis, a.openRooms, a.openDoors} {
+	for _, step := range []func(context.Context) error{a.openBooks, a.openRedis, a.openPayouts, a.openRooms, a.openDoors} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -80,7 +83,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 }
 
 func (a *app) openBooks(ctx context.Context) (err error) {
-	a.books, err = a.config.openLedger(ctx)
+	a.books, err = a.config.openLedger(ctx, a.config.ledgerOptions()...)
 	return err
 }
 
@@ -213,6 +216,9 @@ func (a *app) metrics() *prometheus.Registry {
 			Name: "redrain_connections", Help: "Open WebSocket connections of this instance.",
 		}, func() float64 { return float64(a.gate.Connections()) }))
 	registry.MustRegister(settleMetrics(a.settler)...)
+	if a.payouts != nil {
+		registry.MustRegister(payoutMetrics(a.payouts)...)
+	}
 	return registry
 }
 
@@ -230,7 +236,8 @@ func (a *app) port() int {
 //  2. taps that wait get their answers, new ones hear busy;
 //  3. connections are told to come back later, which the answers reach before;
 //  4. rooms give their leases back, and rounds are left to the other instances' keepers, or to the next start;
-//  5. what the embedded Redis holds is closed and settled, for it ends with this process; settling ends;
+//  5. what the embedded Redis holds is closed and settled, for it ends with this process; settling ends, and payouts, of
+//     which those under way are waited for;
 //  6. Redis and the books close last.
 func (a *app) stop(ctx context.Context) error {
 	var errs []error
@@ -257,6 +264,9 @@ func (a *app) stop(ctx context.Context) error {
 	if a.endSettling != nil {
 		errs = append(errs, a.settleEmbedded(ctx))
 		a.endSettling()
+	}
+	if a.endPayouts != nil {
+		a.endPayouts()
 	}
 	a.background.Wait()
 	if a.redis != nil {

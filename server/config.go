@@ -28,6 +28,7 @@ type settleConfig struct {
 type serveCommand struct {
 	databaseConfig
 	settleConfig
+	payoutConfig
 
 	Host           string   `env:"HOST" default:"" placeholder:"ADDRESS" help:"Address to listen on; all by default."`
 	Port           int      `env:"PORT" default:"8080" help:"Port to listen on; 0 takes a free one."`
@@ -101,8 +102,8 @@ func (c *serveCommand) proxies() ([]netip.Prefix, error) {
 }
 
 // openLedger opens the database and brings its tables up to date.
-func (c *databaseConfig) openLedger(ctx context.Context) (*ledger.Ledger, error) {
-	books, err := ledger.Open(ctx, c.DatabaseURL)
+func (c *databaseConfig) openLedger(ctx context.Context, options ...ledger.Option) (*ledger.Ledger, error) {
+	books, err := ledger.Open(ctx, c.DatabaseURL, options...)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}

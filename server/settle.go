@@ -63,6 +63,7 @@ func (a *app) settleEmbedded(ctx context.Context) error {
 type settleCommand struct {
 	databaseConfig
 	settleConfig
+	payoutConfig
 
 	RedisURL string `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. Needed."`
 	LogLevel string `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
@@ -77,11 +78,15 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	if err := c.check(); err != nil {
 		return &startError{err}
 	}
-	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log)
+	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
 	if err != nil {
 		return &startError{err}
 	}
-	if err := c.checkDurable(ctx, redis, log); err != nil {
+	sender, err := c.newSender(ctx, books, log)
+	if err == nil {
+		err = c.checkDurable(ctx, redis, log)
+	}
+	if err != nil {
 		return &startError{errors.Join(err, redis.Disconnect(), books.Close())}
 	}
 	log.Info("settling")
@@ -90,13 +95,16 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	working.Go(func() { settler.Run(ctx) })
 	keeper := rounds.New(books, redis, rounds.Options{Log: log})
 	working.Go(func() { keeper.Keep(ctx) })
+	if sender != nil {
+		working.Go(func() { sender.Run(ctx) })
+	}
 	working.Wait()
 	return errors.Join(redis.Disconnect(), books.Close())
 }
 
 // openBoth opens the database and a Redis of its own.
-func openBoth(ctx context.Context, database *databaseConfig, redisURL string, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
-	books, err := database.openLedger(ctx)
+func openBoth(ctx context.Context, database *databaseConfig, redisURL string, log *slog.Logger, options ...ledger.Option) (*ledger.Ledger, *rdb.Client, error) {
+	books, err := database.openLedger(ctx, options...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"redrain/internal/payout/example"
+	"redrain/internal/testkit"
+)
+
+var payoutSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
+
+func TestPayoutsThatAreRefusedAtTheStart(t *testing.T) {
+	for name, test := range map[string]struct {
+		env   []string
+		names string
+	}{
+		"no address":         {[]string{"PAYOUT_WEBHOOK_URL=pay", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
+		"http elsewhere":     {[]string{"PAYOUT_WEBHOOK_URL=http://192.0.2.1/hook", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
+		"metadata":           {[]string{"PAYOUT_WEBHOOK_URL=https://169.254.169.254/", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
+		"no secret":          {[]string{"PAYOUT_WEBHOOK_URL=https://192.0.2.1/"}, "PAYOUT_SECRET"},
+		"a secret of no use": {[]string{"PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
+		"a bad secret":       {[]string{"PAYOUT_WEBHOOK_URL=https://192.0.2.1/", "PAYOUT_SECRET=hunter2"}, "PAYOUT_SECRET"},
+		"a batch of nothing": {[]string{"PAYOUT_WEBHOOK_URL=https://192.0.2.1/", "PAYOUT_SECRET=" + payoutSecret, "PAYOUT_BATCH=0"}, "PAYOUT_BATCH"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := runToEnd(t, test.env)
+			if got.code != exitUsage || got.stdout != "" || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, test.names) {
+				t.Errorf("exit code %d, %q, %q", got.code, got.stdout, got.stderr)
+			}
+			if strings.Contains(got.stderr, "hunter2") || strings.Contains(got.stderr, payoutSecret) {
+				t.Errorf("the secret shows: %q", got.stderr)
+			}
+		})
+	}
+}
+
+// What players won reaches the host's own balance system once, from a round to a restart of its receiver.
+func TestWonMoneyIsPaidOut(t *testing.T) {
+	receiver, err := example.NewReceiver(payoutSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(receiver)
+	defer server.Close()
+	a, b := startTwo(t, testkit.Redis(t).URL, "PAYOUT_WEBHOOK_URL="+server.URL, "PAYOUT_SECRET="+payoutSecret, "PAYOUT_BATCH=3")
+	host, desk := hostOf(t, a), openDesk(t, b)
+	room := newRoom(t, host)
+	players := seat(t, room, 10, a, b)
+	round := newRound(t, host, room, map[string]any{
+		"total_cents": 1000, "packets": 10, "countdown_ms": 0, "duration_ms": 10_000, "pace": "burst", "bomb_percent": 0,
+	})
+	path := "/api/rounds/" + round.ID + "/payouts"
+	desk.ask("POST", path+"/resend", map[string]any{}, 409, nil)
+	startRound(t, host, round.ID)
+	tapAll(t.Context(), t, round.ID, players)
+	books := awaitSettled(t, host, round.ID)
+	var shown struct {
+		Payouts []struct {
+			State string
+			Cents int64
+		}
+		Sums struct {
+			Planned bool
+			Paid    struct{ Claims, Cents int64 }
+		}
+	}
+	testkit.Eventually(t, soon, func() error {
+		desk.ask("GET", path, nil, 200, &shown)
+		if shown.Sums.Paid.Claims != int64(books.Ledger.Claims) {
+			return fmt.Errorf("the payouts are %+v", shown)
+		}
+		return nil
+	})
+	told := make(map[string]int64)
+	for tap, cents := range toldTo(players) {
+		told[tap.Player] += int64(cents)
+	}
+	var sum int64
+	for player, cents := range told {
+		if got := receiver.Balance(player); got != cents {
+			t.Errorf("a player was told of %d cents, the receiver has %d", cents, got)
+		}
+		sum += cents
+	}
+	if sum == 0 || shown.Sums.Paid.Cents != sum || receiver.Payouts() != len(shown.Payouts) || len(shown.Payouts) != (books.Ledger.Claims+2)/3 {
+		t.Errorf("%d cents were told, the payouts are %+v", sum, shown)
+	}
+	if again, err := host.Reconciliation(t.Context(), round.ID); err != nil || !again.Agrees || again.Ledger.BalancesCents != 0 {
+		t.Errorf("after the payouts the books are %+v, %v", again, err)
+	}
+	var resent struct{ Payouts int }
+	desk.ask("POST", path+"/resend", map[string]any{}, 200, &resent)
+	if resent.Payouts != 0 {
+		t.Errorf("%d paid payouts are sent again", resent.Payouts)
+	}
+	var roomBooks struct {
+		Sum struct {
+			PaidOutCents int64 `json:"paid_out_cents"`
+		}
+	}
+	desk.ask("GET", "/api/rooms/"+room+"/books", nil, 200, &roomBooks)
+	if roomBooks.Sum.PaidOutCents != sum {
+		t.Errorf("the room's books say %+v, want %d", roomBooks, sum)
+	}
+	_, file := get(t, a.url+"/api/rounds/"+round.ID+"/claims.csv")
+	if !strings.Contains(file, "unauthorized") {
+		t.Errorf("a stranger gets the claims: %s", file)
+	}
+}
