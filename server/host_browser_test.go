@@ -53,6 +53,7 @@ func openHosting(t *testing.T, device string, screen testkit.Screen, language st
 	h := &hosting{t: t, device: device, instance: startInstance(t)}
 	h.window = newSheet(t, browser, screen, "the host", h.url, language)
 	h.window.do(screen.Emulate())
+	h.window.calm() // what is just fading in has no contrast yet
 	h.window.open("/host")
 	h.window.fill("password", password)
 	h.window.click("login")
@@ -67,10 +68,11 @@ func openHosting(t *testing.T, device string, screen testkit.Screen, language st
 	return h
 }
 
-// fits finds nothing that is wider than the page, and keeps a picture of it where those are wanted.
+// fits finds nothing that is wider than the page or keeps somebody out of it, and keeps a picture of it where those are wanted.
 func (h *hosting) fits(where string) {
 	h.t.Helper()
 	h.window.picture("host-" + h.device + "-" + where)
+	h.window.accessible(where)
 	if over := see[float64](h.window, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 		h.t.Errorf("%s: the page is %v pixels too wide", where, over)
 	}
