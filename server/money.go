@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
@@ -39,29 +38,35 @@ func (g granted) Claims(ctx context.Context, round string, after, limit int) ([]
 	if known.Phase == game.Settled {
 		return g.books.Claims(ctx, round, after, limit)
 	}
-	return g.redis.Claims(ctx, round, after, limit)
+	found, err := g.redis.Claims(ctx, round, after, limit)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return g.books.Claims(ctx, round, after, limit) // the keys may be gone
 }
 
-// ClaimsOf asks Redis alone while a round is hot: one round trip. Players whom Redis knows nothing of, or not any more, are
-// looked up in the books.
+// ClaimsOf asks Redis alone while a round is hot: one round trip a player. Rounds that Redis does not have, or not any more,
+// are looked up in the books.
 func (g granted) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
-	held, err := g.redis.ClaimsOf(ctx, round, players...)
-	if err != nil {
-		if known, errBooks := g.books.Round(ctx, round); errBooks != nil || known.Phase != game.Settled {
-			return nil, errors.Join(err, errBooks) // Redis may know more than the books
-		}
-		held = make(map[string][]game.Claim)
-	}
-	var unknown []string
+	held := make(map[string][]game.Claim, len(players))
 	for _, player := range players {
-		if len(held[player]) == 0 {
-			unknown = append(unknown, player)
+		claims, hot, err := g.redis.Opened(ctx, round, player)
+		if err != nil {
+			return g.booked(ctx, round, players, err)
 		}
+		if !hot {
+			return g.books.ClaimsOf(ctx, round, players...)
+		}
+		held[player] = claims
 	}
-	if len(unknown) == 0 {
-		return held, nil
+	return held, nil
+}
+
+// booked is for when Redis fails: it may know more than the books of a round that is not settled.
+func (g granted) booked(ctx context.Context, round string, players []string, failed error) (map[string][]game.Claim, error) {
+	known, err := g.books.Round(ctx, round)
+	if err != nil || known.Phase != game.Settled {
+		return nil, errors.Join(failed, err)
 	}
-	booked, err := g.books.ClaimsOf(ctx, round, unknown...)
-	maps.Copy(held, booked)
-	return held, err
+	return g.books.ClaimsOf(ctx, round, players...)
 }

@@ -79,7 +79,7 @@ func (s *Server) withNicknames(ctx context.Context, claims []wire.Claim) ([]wire
 
 // showMyClaims opens a player's packets (拆): it reads what was granted, however often it is asked, and never writes.
 func (s *Server) showMyClaims(c echo.Context) error {
-	round, err := s.roundOf(c)
+	round, err := s.roundToOpen(c, roundFresh)
 	if err != nil {
 		return err
 	}
@@ -87,9 +87,9 @@ func (s *Server) showMyClaims(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	claims, err := s.Claims.ClaimsOf(c.Request().Context(), round.ID, me)
+	claims, err := s.opened(c.Request().Context(), round, me)
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, claimsAnswer{wire.ClaimsOf(round.ID, claims[me])})
+	return answer(c, http.StatusOK, claimsAnswer{wire.ClaimsOf(round.ID, claims)})
 }

@@ -83,7 +83,7 @@ func (s *Server) showNext(c echo.Context) error {
 
 // showMyResult reads the books, which are final once a round is settled.
 func (s *Server) showMyResult(c echo.Context) error {
-	round, err := s.roundOf(c)
+	round, err := s.roundToOpen(c, 0)
 	if err != nil {
 		return err
 	}
@@ -98,11 +98,11 @@ func (s *Server) showMyResult(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	claims, err := s.Results.ClaimsOf(c.Request().Context(), round.ID, me)
+	claims, err := s.opened(c.Request().Context(), round, me)
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, resultAnswer{ranks[me], len(ranks), wire.ClaimsOf(round.ID, claims[me])})
+	return answer(c, http.StatusOK, resultAnswer{ranks[me], len(ranks), wire.ClaimsOf(round.ID, claims)})
 }
 
 // finalsKept is how many settled rounds' ranks are remembered.

@@ -75,6 +75,7 @@ type Server struct {
 	passwords *limiter
 	joins     *limiter
 	finals    finals
+	openings  openings
 }
 
 // New puts the HTTP side together. It fails if the pages are not complete, the password is empty or PublicURL is no URL.
@@ -95,6 +96,7 @@ func New(options Options) (*Server, error) {
 		Options: options, echo: echo.New(), assets: assets,
 		passwords: newLimiter(passwordRate, passwordBurst, options.Now),
 		joins:     newLimiter(joinRate, joinBurst, options.Now),
+		openings:  newOpenings(),
 	}
 	s.echo.HTTPErrorHandler = s.refuse
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())

@@ -2,9 +2,12 @@ package rdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 
 	"redrain/internal/game"
 )
@@ -37,6 +40,25 @@ func (c *Client) ClaimsOf(ctx context.Context, round string, players ...string) 
 		}
 	}
 	return held, nil
+}
+
+// Opened returns the claims of one player in a round, in the order in which they were made, in one round trip. hot: Redis has
+// the round, and these are all.
+func (c *Client) Opened(ctx context.Context, round, player string) (claims []game.Claim, hot bool, err error) {
+	var text *redis.StringCmd
+	var known *redis.IntCmd
+	_, err = c.redis.Pipelined(ctx, func(both redis.Pipeliner) error {
+		text, known = both.HGet(ctx, claimsKey(round), player), both.Exists(ctx, stateKey(round))
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, false, fmt.Errorf("read claims: %w", err)
+	}
+	if text.Val() != "" {
+		claims, err = parseHeld(player, text.Val())
+		return claims, known.Val() == 1, err
+	}
+	return nil, known.Val() == 1, known.Err()
 }
 
 // Claims returns up to limit claims of a round with a number above after, in the order of their numbers.
