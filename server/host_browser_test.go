@@ -274,11 +274,28 @@ func (h *hosting) run() {
 	}
 	w.await("document.querySelector('" + at("chart-claimed") + "').dataset.points > 3")
 	h.fits("running")
+	h.hold()
 	see[bool](w, "document.activeElement.blur() === undefined")
 	w.do(chromedp.KeyEvent("x"))
 	w.click("dialog-yes")
 	h.both("document.body.dataset.phase === 'closed'")
 	h.results(players)
+}
+
+// hold freezes the round in one window, which both show, and releases it again.
+func (h *hosting) hold() {
+	h.t.Helper()
+	h.window.click("show-claims")
+	h.window.click("freeze")
+	h.window.click("dialog-yes")
+	h.both("document.querySelector('" + at("frozen") + "')")
+	testkit.Eventually(h.t, soon, func() error { // not while a claim is on its way into the books
+		if see[bool](h.window, "document.querySelector('"+at("release")+"')?.click() === undefined && document.querySelector('"+at("frozen")+"') !== null") {
+			return fmt.Errorf("the round is still on hold")
+		}
+		return nil
+	})
+	h.other.await("!document.querySelector('" + at("frozen") + "')")
 }
 
 func (h *hosting) results(players []*bots.Player) {
