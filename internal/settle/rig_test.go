@@ -220,13 +220,8 @@ func (h *house) account(round game.Round) game.Account {
 // await waits until the account of a round is as it should be.
 func (h *house) await(round game.Round, what string, is func(game.Account) bool) game.Account {
 	h.Helper()
-	return h.awaitWithin(soon, round, what, is)
-}
-
-func (h *house) awaitWithin(within time.Duration, round game.Round, what string, is func(game.Account) bool) game.Account {
-	h.Helper()
 	var account game.Account
-	testkit.Eventually(h, within, func() (err error) {
+	testkit.Eventually(h, soon, func() (err error) {
 		if account, err = h.books.Account(h.Context(), round.ID); err == nil && !is(account) {
 			err = fmt.Errorf("%s is still to come: %+v", what, account)
 		}
