@@ -3,7 +3,9 @@ package api
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/labstack/echo/v4"
@@ -128,10 +130,15 @@ func (s *Server) readAppToken(text, room string) (*appClaims, error) {
 	switch {
 	case err != nil:
 		return nil, errBadToken
-	case claims.Subject == "" || len(claims.Subject) > maxSubject || (claims.Room != "" && claims.Room != room):
+	case !cleanSubject(claims.Subject) || (claims.Room != "" && claims.Room != room):
 		return nil, errBadToken
 	}
 	return claims, nil
+}
+
+// cleanSubject refuses what databases compare, or keep, each in their own way.
+func cleanSubject(subject string) bool {
+	return subject != "" && len(subject) <= maxSubject && subject == strings.TrimSpace(subject) && !strings.ContainsFunc(subject, unicode.IsControl)
 }
 
 type tokenBody struct {

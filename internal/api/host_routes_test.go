@@ -297,6 +297,8 @@ func TestForgedAndStaleTokensAreRefused(t *testing.T) {
 		"no exp":     appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { delete(c, "exp") })),
 		"no sub":     appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { delete(c, "sub") })),
 		"long sub":   appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { c["sub"] = strings.Repeat("a", 129) })),
+		"NUL in sub": appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { c["sub"] = "emp\x007" })),
+		"space":      appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { c["sub"] = "emp-7 " })),
 		"other room": appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { c["room"] = "NEWRXX" })),
 		"garbage":    "a.b.c",
 	} {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
@@ -194,7 +196,7 @@ func TestRehearsalsAreNotedAndEndOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithClock(ticking()))
 		room := newRoom(t, l)
-		for _, round := range []string{"a", "b"} {
+		for _, round := range []string{"c", "a", "b"} {
 			must[game.Rehearsal](t)(l.NoteRehearsal(t.Context(), game.Rehearsal{Round: round, Room: room, Players: 50, Rate: 2.5}))
 		}
 		if err := l.EndRehearsal(t.Context(), "a", []byte(`{"taps":1}`), ""); err != nil {
@@ -203,12 +205,18 @@ func TestRehearsalsAreNotedAndEndOnce(t *testing.T) {
 		if err := l.EndRehearsal(t.Context(), "a", nil, "too late"); err != nil {
 			t.Fatal(err)
 		}
+		if err := l.EndRehearsal(t.Context(), "c", nil, strings.Repeat("坏", 1000)); err != nil {
+			t.Fatal(err)
+		}
 		got := must[[]game.Rehearsal](t)(l.Rehearsals(t.Context(), room, 10))
-		if len(got) != 2 || got[0].Round != "b" || got[0].State != game.RehearsalRunning || got[0].Report != nil || got[0].Rate != 2.5 {
+		if len(got) != 3 || got[0].Round != "b" || got[0].State != game.RehearsalRunning || got[0].Report != nil || got[0].Rate != 2.5 {
 			t.Fatalf("got %+v", got)
 		}
 		if a := got[1]; a.State != game.RehearsalDone || string(a.Report) != `{"taps":1}` || a.Problem != "" {
 			t.Errorf("got %+v", a)
+		}
+		if c := got[2]; c.State != game.RehearsalFailed || !strings.HasPrefix(c.Problem, "坏坏") || !utf8.ValidString(c.Problem) {
+			t.Errorf("got %+v", c)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -54,7 +55,7 @@ func (l *Ledger) EndRehearsal(ctx context.Context, round string, report []byte, 
 	if problem != "" {
 		state = game.RehearsalFailed
 	}
-	problem = problem[:min(len(problem), maxProblem)]
+	problem = strings.ToValidUTF8(problem[:min(len(problem), maxProblem)], "") // it may be cut within a letter
 	_, err := l.write.NewUpdate().Model((*rehearsalRow)(nil)).Set("state = ?", state).Set("report = ?", string(report)).
 		Set("problem = ?", problem).Where("round = ?", round).Where("state = ?", game.RehearsalRunning).Exec(ctx)
 	if err != nil {
