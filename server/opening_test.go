@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -32,7 +34,7 @@ func openingOf(t *testing.T, in *instance, round string, player *bots.Player) (s
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != 200 {
+	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%d %s", response.StatusCode, text)
 	}
 	return string(text), err
@@ -94,5 +96,49 @@ func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
 	again, err := host.Claims(t.Context(), round.ID)
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(claims) {
 		t.Errorf("the claims were %v and are %v, %v", claims, again, err)
+	}
+}
+
+// Redis lost a round in the middle: what reached the books is shown to its host and its players as before.
+func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
+	server := testkit.Redis(t)
+	in := startInstance(t, "REDIS_URL="+server.URL)
+	host := hostOf(t, in)
+	room := newRoom(t, host)
+	players := seat(t, room, 4, in)
+	round := newRound(t, host, room, map[string]any{
+		"total_cents": 5000, "packets": 4, "countdown_ms": 0, "duration_ms": 60_000, "pace": "burst", "bomb_percent": 0, "close_when_sold_out": false,
+	})
+	startRound(t, host, round.ID)
+	ctx, enough := context.WithCancel(t.Context())
+	var playing sync.WaitGroup
+	playing.Go(func() { tapAll(ctx, t, round.ID, players) })
+	testkit.Eventually(t, soon, func() error {
+		books, err := host.Reconciliation(t.Context(), round.ID)
+		if err == nil && books.Ledger.Claims != 4 {
+			err = fmt.Errorf("the ledger has %d claims", books.Ledger.Claims)
+		}
+		return err
+	})
+	enough()
+	playing.Wait()
+	claims, err := host.Claims(t.Context(), round.ID)
+	if err != nil || len(claims) != 4 {
+		t.Fatalf("%d claims, %v", len(claims), err)
+	}
+	mine, err := openingOf(t, in, round.ID, players[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer client.Close()
+	if err := client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := host.Claims(t.Context(), round.ID); err != nil || fmt.Sprint(again) != fmt.Sprint(claims) {
+		t.Errorf("the claims were %v and are %v, %v", claims, again, err)
+	}
+	if again, err := openingOf(t, in, round.ID, players[0]); err != nil || again != mine {
+		t.Errorf("a player opens %s, %v; before it was %s", again, err, mine)
 	}
 }

@@ -130,7 +130,7 @@ func TestAMillionClaimsStreamWithFlatMemory(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Exports = many })
 	server := httptest.NewServer(r.server)
 	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestABrokenFileIsCutOff(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Exports = many })
 	server := httptest.NewServer(r.server)
 	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@
 //   - Invariant 6: a claim that comes again changes nothing; one that comes otherwise is put aside, and freezes its round.
 //   - Whoever books for a round locks its row in round_books first. Then come the round, its claims, and accounts in the order
 //     of their ids.
+//   - A payout is planned with the commit that settles its round, and moves money from its players once, with the commit that
+//     makes it paid. Rehearsals and rounds that are not settled, so frozen ones too, have none.
 //   - A round's secret and commitment are written once, by the first Begin. The secret is in no error and no log.
 //
 // Statements keep to what SQLite, PostgreSQL and MySQL have in common; rows are locked in the order rooms, rounds. Ids are

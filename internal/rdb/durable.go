@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// ErrNotDurable: Redis would lose money, by throwing keys away or by keeping them in memory alone.
+	// ErrNotDurable says that Redis would lose money, by throwing keys away or by keeping them in memory alone.
 	ErrNotDurable = errors.New("redis is not set up for money")
-	// ErrSilent: Redis does not tell how it is set up, as managed ones often do not.
+	// ErrSilent says that Redis does not tell how it is set up, as managed ones often do not.
 	ErrSilent = errors.New("redis does not tell how it is set up: make sure that it has maxmemory-policy noeviction and appendonly yes")
 )
 
