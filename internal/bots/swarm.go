@@ -166,7 +166,7 @@ func (s *Swarm) begin(ctx context.Context) (wire.Round, error) {
 		return s.host.Start(ctx, s.opts.Round)
 	}
 	settings := map[string]any{
-		"title": "load", "total_cents": 100_000_000, "packets": 1_000_000, "cap": 10, "pace": "even",
+		"title": "load", "total_cents": 100 * s.opts.Players, "packets": s.opts.Players, "cap": 3, "pace": "even",
 		"drops_per_second": 8, "bomb_percent": 0, "close_when_sold_out": false,
 		"countdown_ms": beforeStart.Milliseconds(), "duration_ms": s.opts.Duration.Milliseconds(),
 	}
