@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"redrain/internal/payout/example"
@@ -110,5 +112,67 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 	_, file := get(t, a.url+"/api/rounds/"+round.ID+"/claims.csv")
 	if !strings.Contains(file, "unauthorized") {
 		t.Errorf("a stranger gets the claims: %s", file)
+	}
+}
+
+// Processes that settle pay out, those that serve need not. A receiver that was away during the round, and for good as far as
+// anybody knew, gets everything when the host has it sent again, by whichever instance is asked.
+func TestTheHostHasPayoutsSentAgain(t *testing.T) {
+	receiver, err := example.NewReceiver(payoutSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var away atomic.Bool
+	away.Store(true)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if away.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		receiver.ServeHTTP(w, q)
+	}))
+	defer server.Close()
+	shared := []string{
+		"REDIS_URL=" + testkit.Redis(t).URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db",
+		"PAYOUT_WEBHOOK_URL=" + server.URL, "PAYOUT_SECRET=" + payoutSecret,
+	}
+	in := startInstance(t, append(shared, "NO_SETTLE=1")...)
+	settler := program(t, shared, "settle")
+	host, desk := hostOf(t, in), openDesk(t, in)
+	room := newRoom(t, host)
+	players := seat(t, room, 3, in)
+	round := newRound(t, host, room, map[string]any{
+		"total_cents": 300, "packets": 3, "countdown_ms": 0, "duration_ms": 10_000, "pace": "burst", "bomb_percent": 0,
+	})
+	startRound(t, host, round.ID)
+	tapAll(t.Context(), t, round.ID, players)
+	claims := awaitSettled(t, host, round.ID).Ledger.Claims
+	path := "/api/rounds/" + round.ID + "/payouts"
+	var shown struct {
+		Payouts []struct{ State, Problem string }
+		Sums    struct{ Pending, Paid struct{ Claims int } }
+	}
+	await := func(paid int, problem string) {
+		t.Helper()
+		testkit.Eventually(t, soon, func() error {
+			desk.ask("GET", path, nil, 200, &shown)
+			if shown.Sums.Paid.Claims != paid || len(shown.Payouts) != claims || shown.Payouts[0].Problem != problem {
+				return fmt.Errorf("the payouts are %+v", shown)
+			}
+			return nil
+		})
+	}
+	await(0, "answered 502")
+	away.Store(false)
+	desk.ask("POST", path+"/resend", map[string]any{}, 200, nil)
+	await(claims, "")
+	if receiver.Payouts() != claims {
+		t.Errorf("the receiver has %d payouts of %d", receiver.Payouts(), claims)
+	}
+	if code := settler.Interrupt(t, stopWithin); code != exitOK {
+		t.Errorf("the settler ended with %d:\n%s", code, settler.Output())
+	}
+	if strings.Contains(settler.Output(), strings.TrimPrefix(payoutSecret, "whsec_")) {
+		t.Error("the secret is in the log")
 	}
 }
