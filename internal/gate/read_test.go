@@ -78,7 +78,7 @@ func TestMalformedFrames(t *testing.T) {
 }
 
 // manyFrames lets a test send as fast as it likes.
-func manyFrames(o *gate.Options) { o.FramesPerSecond = 10_000 }
+func manyFrames(o *gate.Options) { o.FramesPerSecond = 1_000_000 }
 
 func TestAfterTwentyRefusedFramesTheConnectionIsClosed(t *testing.T) {
 	i := newSite(t).instance(manyFrames)

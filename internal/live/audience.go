@@ -51,15 +51,27 @@ func (a *audience) leave(m Member) {
 
 // everybody gets a frame that must arrive.
 func (a *audience) everybody(frame []byte) {
+	a.toWatchers(frame)
+	for i := range parts {
+		a.toPart(i, frame)
+	}
+}
+
+// toWatchers gives all hosts and screens a frame that must arrive.
+func (a *audience) toWatchers(frame []byte) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	for m := range a.watchers {
 		m.Deliver(frame)
 	}
-	for _, part := range a.players {
-		for m := range part {
-			m.Deliver(frame)
-		}
+}
+
+// toPart gives one part of the players a frame that must arrive.
+func (a *audience) toPart(i int, frame []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range a.players[i] {
+		m.Deliver(frame)
 	}
 }
 

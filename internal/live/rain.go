@@ -26,10 +26,11 @@ type rain struct {
 }
 
 const (
-	// Drops are sent in waves of waveMS, at least leadMS before they fall: one message a second to everybody. fallMS bounds
+	// Drops are sent in waves of waveMS, at least leadMS before they fall: one message a second to everybody, spread over
+	// that second like the tally, so that thousands of frames never stand in the way of the answers to taps. fallMS bounds
 	// how long a drop may be on a screen, so that who comes late sees what falls.
 	waveMS = 1000
-	leadMS = 1000
+	leadMS = 1500
 	fallMS = 4000
 	// edgeMS around the edges of the window only the script decides.
 	edgeMS = 1000
@@ -50,18 +51,15 @@ func (r *rain) elapsed(now game.Moment) int64 { return int64(now - r.round.Start
 // falling is the moment in ms after starts_at from which on a drop may still be on screens; −1 is before the first.
 func (r *rain) falling(now game.Moment) int64 { return max(-1, r.elapsed(now)-fallMS) }
 
-// nextDrops takes the drops that are due to be sent by now.
-func (r *rain) nextDrops(now game.Moment) []game.Drop {
-	if !r.round.Phase.Active() || r.round.StartsAt == 0 {
-		return nil
-	}
-	if r.sent >= r.elapsed(now)+leadMS {
-		return nil
+// nextDrops takes the drops that are due to be sent by now. Urgent ones fall before they could have been spread.
+func (r *rain) nextDrops(now game.Moment) (drops []game.Drop, urgent bool) {
+	if !r.round.Phase.Active() || r.round.StartsAt == 0 || r.sent >= r.elapsed(now)+leadMS {
+		return nil, false
 	}
 	until := r.elapsed(now) + leadMS + waveMS
-	drops := r.schedule.Between(r.sent, until)
+	drops = r.schedule.Between(r.sent, until)
 	r.sent = until
-	return drops
+	return drops, len(drops) > 0 && drops[0].AtMS < r.elapsed(now)+waveMS
 }
 
 // sentDrops are those on screens now, or soon, that have been sent.

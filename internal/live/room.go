@@ -34,6 +34,7 @@ type Room struct {
 	latest   []byte
 	serial   int
 	spreadOf [parts]int
+	waves    []wave
 	news     map[string]bool // codes of notices that hosts are to hear with the next beat
 
 	mu    sync.Mutex // guards what follows; nothing under it does I/O or waits

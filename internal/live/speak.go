@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +13,12 @@ import (
 
 // beat is the pace of the speaking loop: drops are sent, phases turned and tallies spread with it.
 const beat = time.Second / parts
+
+// wave is drops on their way to the players, and how many parts of them have yet to get it.
+type wave struct {
+	frame []byte
+	left  int
+}
 
 // speak is the loop that alone tells the room's members anything that concerns all of them, so that nobody hears
 // something older after something newer.
@@ -35,8 +42,13 @@ func (r *Room) speak(ctx context.Context) {
 	}
 }
 
-// spread gives the tally to those players whose turn it is, if it is news to them.
+// spread gives the players whose turn it is the drops on their way, and the tally, if it is news to them.
 func (r *Room) spread(part int) {
+	for i := range r.waves {
+		r.audience.toPart(part, r.waves[i].frame)
+		r.waves[i].left--
+	}
+	r.waves = slices.DeleteFunc(r.waves, func(w wave) bool { return w.left == 0 })
 	if text := r.latest; text != nil && r.spreadOf[part] != r.serial {
 		r.spreadOf[part] = r.serial
 		r.audience.playing(part, text)
@@ -120,14 +132,22 @@ func (r *Room) turn(now game.Moment) {
 		rain.round.Phase = game.Raining
 		changed = r.roundFrame()
 	}
-	drops, id := rain.nextDrops(now), rain.round.ID
+	drops, urgent := rain.nextDrops(now)
+	id := rain.round.ID
 	r.mu.Unlock()
 	if changed != nil {
 		r.audience.everybody(changed)
 	}
-	if len(drops) > 0 {
-		r.audience.everybody(wire.Encode(wire.Drops{Round: id, Drops: wire.DropsOf(drops)}))
+	if len(drops) == 0 {
+		return
 	}
+	frame := wire.Encode(wire.Drops{Round: id, Drops: wire.DropsOf(drops)})
+	if urgent {
+		r.audience.everybody(frame)
+		return
+	}
+	r.audience.toWatchers(frame)
+	r.waves = append(r.waves, wave{frame: frame, left: parts})
 }
 
 // begins makes a round the room's current one, as far as SQL knows it.

@@ -115,8 +115,8 @@ func TestARoundWithoutKeysIsShownAsSQLHasIt(t *testing.T) {
 	})
 }
 
-// Who is there from the start hears of every drop once, at least a second before it falls and not much earlier. Who comes
-// later hears in the welcome what falls right now, and of every later drop.
+// Who is there from the start hears of every drop once, at least half a second before it falls and not much earlier. Who comes
+// later hears in the welcome what falls right now and soon, and of every later drop; what was on its way just then comes twice.
 func TestDropsAreSentAheadAndOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -134,7 +134,7 @@ func TestDropsAreSentAheadAndOnce(t *testing.T) {
 			for _, drop := range dropsOf(t, &member{heard: []frame{f}})[0].Drops {
 				seen[drop.Drop]++
 				ahead := int64(round.StartsAt) + drop.AtMS - f.at.UnixMilli()
-				if ahead < 900 || ahead > 2100 {
+				if ahead < 500 || ahead > 2600 {
 					t.Errorf("drop %d comes %d ms before it falls", drop.Drop, ahead)
 				}
 			}
@@ -157,7 +157,7 @@ func TestDropsAreSentAheadAndOnce(t *testing.T) {
 			}
 		}
 		for _, drop := range all {
-			if want := drop.AtMS > 12_345-fallMS; (known[drop.ID] == 1) != want {
+			if want := drop.AtMS > 12_345-fallMS; (known[drop.ID] >= 1) != want || known[drop.ID] > 2 {
 				t.Errorf("who came after 12.3 s knows drop %d at %d ms %d times", drop.ID, drop.AtMS, known[drop.ID])
 			}
 		}

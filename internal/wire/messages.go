@@ -122,7 +122,7 @@ type RoundChanged struct {
 	Round Round  `json:"round"`
 }
 
-// Drops is sent once a second, one to two seconds ahead of their fall.
+// Drops is sent once a second, at least half a second ahead of their fall; a connection may get a drop twice.
 type Drops struct {
 	Type  string `json:"type"`
 	Round string `json:"round"`
