@@ -25,9 +25,9 @@ import (
 
 const (
 	benchPlayers = 200
-	benchWins    = 20 // winning taps a player in one round: its cap
-	benchCapped  = 20 // taps after that, which the script refuses
-	benchRounds  = 10 // in one repeat
+	benchWins    = 50  // winning taps a player in one round: its cap
+	benchLosses  = 100 // taps a player in one round that cannot win any more
+	benchRounds  = 4   // in one repeat
 	benchRepeats = 5
 )
 
@@ -233,10 +233,14 @@ func closeLoops(loops []*loop) {
 	}
 }
 
-func tapFrames(round string, first, count int) [][]byte {
+func tapFrame(round string, drop int) []byte {
+	return []byte(`{"type":"tap","round":"` + round + `","drop":` + strconv.Itoa(drop) + `}`)
+}
+
+func tapFrames(round string, count int) [][]byte {
 	frames := make([][]byte, count)
 	for i := range frames {
-		frames[i] = []byte(`{"type":"tap","round":"` + round + `","drop":` + strconv.Itoa(first+i) + `}`)
+		frames[i] = tapFrame(round, i+1)
 	}
 	return frames
 }
@@ -247,11 +251,11 @@ func echoRate(b *testing.B, url string, pids []int) *measured {
 		loops[i] = dialLoop(b, url, `{"type":"tap"`)
 	}
 	defer closeLoops(loops)
-	return runLoops(b, loops, tapFrames(strings.Repeat("0", 36), 1, benchWins*benchRounds), pids)
+	return runLoops(b, loops, slices.Repeat([][]byte{tapFrame(strings.Repeat("0", 36), 1)}, benchRounds*benchLosses), pids)
 }
 
-// tapRates plays rounds in which every player wins with the first drops up to the cap, taps more drops in vain, and then
-// taps the first ones again.
+// tapRates plays rounds in which every player wins with the first drops up to the cap, taps another drop in vain, which only
+// the script can tell, and then one that was won, which is answered from memory.
 func tapRates(b *testing.B, in *instance, host *bots.Host, pids []int) map[string]*measured {
 	room := newRoom(b, host)
 	loops := make([]*loop, benchPlayers)
@@ -270,11 +274,11 @@ func tapRates(b *testing.B, in *instance, host *bots.Host, pids []int) map[strin
 			"duration_ms": 600_000, "drops_per_second": 40, "bomb_percent": 0,
 		})
 		startRound(b, host, round.ID)
-		time.Sleep(time.Second) // until enough drops fall
-		won := tapFrames(round.ID, 1, benchWins)
-		results["won"].add(*runLoops(b, loops, won, pids))
-		results["capped"].add(*runLoops(b, loops, tapFrames(round.ID, benchWins+1, benchCapped), pids))
-		results["known"].add(*runLoops(b, loops, won, pids))
+		time.Sleep(1500 * time.Millisecond) // until enough drops fall
+		again := func(drop int) [][]byte { return slices.Repeat([][]byte{tapFrame(round.ID, drop)}, benchLosses) }
+		results["won"].add(*runLoops(b, loops, tapFrames(round.ID, benchWins), pids))
+		results["capped"].add(*runLoops(b, loops, again(benchWins+1), pids))
+		results["known"].add(*runLoops(b, loops, again(1), pids))
 		claims, err := host.Claims(b.Context(), round.ID)
 		if err != nil || len(claims) != benchPlayers*benchWins {
 			b.Fatalf("%d claims instead of %d: %v", len(claims), benchPlayers*benchWins, err)
