@@ -223,6 +223,7 @@ func (h *hosting) rehearse() {
 	h.t.Helper()
 	w := h.window
 	w.click("tab-rehearsals")
+	w.await("document.querySelector('" + at("no-rehearsals") + "')") // until then the form may move under the finger
 	w.await("document.querySelector('" + at("rehearse-round") + "')?.options.length === 3")
 	quick := `[...document.querySelector('` + at("rehearse-round") + `').options].find((one) => one.text.includes('1.00')).value`
 	see[bool](w, `((field) => { field.value = `+quick+`; return field.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('`+at("rehearse-round")+`'))`)

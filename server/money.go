@@ -30,19 +30,21 @@ type granted struct {
 	books *ledger.Ledger
 }
 
+// Claims asks Redis for what the books cannot have in full yet: it would look through the outbox from its start for any page.
 func (g granted) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
 	known, err := g.books.Round(ctx, round)
 	if err != nil {
 		return nil, err
 	}
-	if known.Phase == game.Settled {
-		return g.books.Claims(ctx, round, after, limit)
+	booked, err := g.books.Claims(ctx, round, after, limit)
+	if err != nil || known.Phase == game.Settled || (len(booked) == limit && booked[limit-1].Number == after+limit) {
+		return booked, err
 	}
 	found, err := g.redis.Claims(ctx, round, after, limit)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
-	return g.books.Claims(ctx, round, after, limit) // the keys may be gone
+	return booked, nil // the keys may be gone
 }
 
 // ClaimsOf asks Redis alone while a round is hot: one round trip a player. Rounds that Redis does not have, or not any more,

@@ -53,7 +53,7 @@ export function RehearsalsTab({ code, rounds, chosen, live }) {
       ${list.value && rehearsals.length === 0 && html`<p class="empty" data-test="no-rehearsals">${t('rehearsal.empty')}</p>`}
       ${rehearsals.map((one) => html`<${RehearsalReport} key=${one.round} rehearsal=${one} running=${said} />`)}
     </section>
-    <aside class="room-side">
+    <aside class="room-side rehearse-side">
       <form class="card rehearse" onSubmit=${begin} novalidate>
         <h2>${t('rehearsal.title')}</h2>
         <p class="field-hint">${t('rehearsal.lead')}</p>
