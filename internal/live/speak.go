@@ -14,10 +14,11 @@ import (
 // beat is the pace of the speaking loop: drops are sent, phases turned and tallies spread with it.
 const beat = time.Second / parts
 
-// wave is drops on their way to the players, and how many parts of them have yet to get it.
+// wave is a frame on its way to the players, and how many parts of them have yet to get it.
 type wave struct {
 	frame []byte
 	left  int
+	phase bool // it tells the round's phase, and is out of date when that changes again
 }
 
 // speak is the loop that alone tells the room's members anything that concerns all of them, so that nobody hears
@@ -135,8 +136,9 @@ func (r *Room) turn(now game.Moment) {
 	drops, urgent := rain.nextDrops(now)
 	id := rain.round.ID
 	r.mu.Unlock()
-	if changed != nil {
-		r.audience.everybody(changed)
+	if changed != nil { // players' pages see it by the clock, and start to tap: they need not all be told in that very moment
+		r.audience.toWatchers(changed)
+		r.waves = append(r.waves, wave{frame: changed, left: parts, phase: true})
 	}
 	if len(drops) == 0 {
 		return
@@ -190,6 +192,7 @@ func (r *Room) announce(changed bool) {
 	frame := r.roundFrame()
 	r.mu.Unlock()
 	if changed {
+		r.waves = slices.DeleteFunc(r.waves, func(w wave) bool { return w.phase })
 		r.audience.everybody(frame)
 	}
 }
