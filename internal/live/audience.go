@@ -4,9 +4,9 @@ import (
 	"sync"
 )
 
-// parts is in how many groups players hear the tally, one after the other: a second's tallies to thousands of phones
-// are spread over that second.
-const parts = 10
+// parts is in how many groups players hear the tally and the drops, one after the other: what goes to thousands of phones
+// every second is spread over that second, so that answers to taps need not wait behind it.
+const parts = 40
 
 // audience is the connections in a room. Nothing here waits for a connection. Safe for concurrent use.
 type audience struct {

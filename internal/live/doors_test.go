@@ -118,16 +118,16 @@ func TestHostsHearOfNewsOnceABeat(t *testing.T) {
 		for range 500 {
 			r.rooms.Hear(game.Heard{Room: code, ForHosts: "players"})
 		}
-		time.Sleep(beat)
+		time.Sleep(hostsEvery * beat)
 		synctest.Wait()
 		if said := noticesOf(t, host); len(said) != 1 || said[0].Code != "players" {
 			t.Errorf("the host hears %v", said)
 		}
 		for range 20 {
 			r.rooms.Hear(game.Heard{Room: code, ForHosts: "players"})
-			time.Sleep(beat / 4)
+			time.Sleep(hostsEvery * beat / 4)
 		}
-		time.Sleep(beat)
+		time.Sleep(hostsEvery * beat)
 		if n := len(noticesOf(t, host)); n < 6 || n > 8 {
 			t.Errorf("the host hears %d notices of five beats of news", n)
 		}

@@ -11,6 +11,9 @@ import (
 	"redrain/internal/wire"
 )
 
+// hostsEvery is in how many beats hosts hear at most once that something changed: ten times a second.
+const hostsEvery = parts / 10
+
 // beat is the pace of the speaking loop: drops are sent, phases turned and tallies spread with it.
 const beat = time.Second / parts
 
@@ -38,7 +41,9 @@ func (r *Room) speak(ctx context.Context) {
 			part = (part + 1) % parts
 			r.turn(r.opts.Clock.Now())
 			r.spread(part)
-			r.tellHosts()
+			if part%hostsEvery == 0 {
+				r.tellHosts()
+			}
 		}
 	}
 }
