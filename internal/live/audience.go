@@ -49,6 +49,15 @@ func (a *audience) leave(m Member) {
 	}
 }
 
+// give hands a frame to each of some members.
+func (a *audience) give(members *map[Member]struct{}, how func(Member, []byte), frame []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range *members {
+		how(m, frame)
+	}
+}
+
 // everybody gets a frame that must arrive.
 func (a *audience) everybody(frame []byte) {
 	a.toWatchers(frame)
@@ -58,46 +67,16 @@ func (a *audience) everybody(frame []byte) {
 }
 
 // toWatchers gives all hosts and screens a frame that must arrive.
-func (a *audience) toWatchers(frame []byte) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for m := range a.watchers {
-		m.Deliver(frame)
-	}
-}
+func (a *audience) toWatchers(frame []byte) { a.give(&a.watchers, Member.Deliver, frame) }
 
 // toPart gives one part of the players a frame that must arrive.
-func (a *audience) toPart(i int, frame []byte) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for m := range a.players[i] {
-		m.Deliver(frame)
-	}
-}
-
-// watching gives hosts and screens the latest of something.
-func (a *audience) watching(frame []byte) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for m := range a.watchers {
-		m.Update(frame)
-	}
-}
+func (a *audience) toPart(i int, frame []byte) { a.give(&a.players[i], Member.Deliver, frame) }
 
 // hosting gives hosts a frame that must arrive.
-func (a *audience) hosting(frame []byte) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for m := range a.hosts {
-		m.Deliver(frame)
-	}
-}
+func (a *audience) hosting(frame []byte) { a.give(&a.hosts, Member.Deliver, frame) }
+
+// watching gives hosts and screens the latest of something.
+func (a *audience) watching(frame []byte) { a.give(&a.watchers, Member.Update, frame) }
 
 // playing gives one part of the players the latest of something.
-func (a *audience) playing(part int, frame []byte) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for m := range a.players[part] {
-		m.Update(frame)
-	}
-}
+func (a *audience) playing(i int, frame []byte) { a.give(&a.players[i], Member.Update, frame) }
