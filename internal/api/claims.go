@@ -26,16 +26,20 @@ type claimsPage struct {
 	Next   int          `json:"next"`
 }
 
+// pageOf is which part of which round's claims, or payouts, is asked for: up to limit of them with a number above after.
+func (s *Server) pageOf(c echo.Context) (round game.Round, after, limit int, err error) {
+	if after, err = number(c, "after", 0, game.MaxPackets, 0); err != nil {
+		return round, 0, 0, err
+	}
+	if limit, err = number(c, "limit", 1, claimsMost, claimsUsual); err != nil {
+		return round, 0, 0, err
+	}
+	round, err = s.roundOf(c)
+	return round, after, limit, err
+}
+
 func (s *Server) listClaims(c echo.Context) error {
-	after, err := number(c, "after", 0, game.MaxPackets, 0)
-	if err != nil {
-		return err
-	}
-	limit, err := number(c, "limit", 1, claimsMost, claimsUsual)
-	if err != nil {
-		return err
-	}
-	round, err := s.roundOf(c)
+	round, after, limit, err := s.pageOf(c)
 	if err != nil {
 		return err
 	}

@@ -56,15 +56,7 @@ type payoutsPage struct {
 }
 
 func (s *Server) listPayouts(c echo.Context) error {
-	after, err := number(c, "after", 0, game.MaxPackets, 0)
-	if err != nil {
-		return err
-	}
-	limit, err := number(c, "limit", 1, claimsMost, claimsUsual)
-	if err != nil {
-		return err
-	}
-	round, err := s.roundOf(c)
+	round, after, limit, err := s.pageOf(c)
 	if err != nil {
 		return err
 	}
