@@ -21,12 +21,13 @@ type Room struct {
 	code string
 	name string
 
-	inbox  chan game.Heard
-	work   chan func()   // from the reading loop to the speaking one
-	wake   chan struct{} // nudges the reading loop
-	lost   atomic.Bool   // something may have been missed: read again
-	cancel context.CancelFunc
-	loops  sync.WaitGroup
+	inbox   chan game.Heard
+	work    chan func()   // from the reading loop to the speaking one
+	wake    chan struct{} // nudges the reading loop
+	lost    atomic.Bool   // something may have been missed: read again
+	renamed atomic.Bool   // somebody may have another nickname: read them again
+	cancel  context.CancelFunc
+	loops   sync.WaitGroup
 
 	audience audience
 
@@ -54,7 +55,7 @@ func newRoom(opts *Options, known game.Room) *Room {
 		opts: opts, code: known.Code, name: known.Name,
 		inbox: make(chan game.Heard, inboxSize), work: make(chan func()), wake: make(chan struct{}, 1),
 		seats: make(map[string]*Seat), news: make(map[string]bool),
-		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}},
+		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}},
 	}
 }
 
@@ -122,7 +123,10 @@ func (r *Room) seat(player, nickname string) *Seat {
 	defer r.mu.Unlock()
 	seat := r.seats[player]
 	if seat == nil {
-		seat = &Seat{room: r, player: player, bucket: rate.NewLimiter(r.opts.TapsPerSecond, r.opts.TapBurst), empty: time.Now()}
+		seat = &Seat{
+			room: r, player: player, came: r.opts.Clock.Now(),
+			bucket: rate.NewLimiter(r.opts.TapsPerSecond, r.opts.TapBurst), empty: time.Now(),
+		}
 		r.seats[player] = seat
 	}
 	seat.nickname = nickname

@@ -16,6 +16,7 @@ type Seat struct {
 	room     *Room
 	player   string
 	nickname string
+	came     game.Moment // when the player entered, as far as this instance knows
 	bucket   *rate.Limiter
 
 	// The rest is guarded by the room's lock.

@@ -72,6 +72,7 @@ func (r *Room) take(heard game.Heard) {
 		r.audience.everybody(heard.Notice)
 	case heard.ForHosts != "":
 		r.news[heard.ForHosts] = true
+		r.renamed.Store(true) // it may be about players
 	default: // another round, another phase, other doors, or something was lost: read it
 		if heard.Lost {
 			r.lost.Store(true)

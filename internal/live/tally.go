@@ -34,6 +34,9 @@ func (d *desk) report(ctx context.Context) error {
 	if err != nil || all.Epoch == 0 || time.Since(d.published) < activePace {
 		return err //nolint:wrapcheck // the caller says what for
 	}
+	if d.room.renamed.Swap(false) {
+		d.names.known = nil
+	}
 	tally, err := d.room.count(ctx, &d.names, round, all)
 	if err != nil {
 		return err
@@ -73,12 +76,17 @@ func (r *Room) own() (game.Report, game.Round) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var report game.Report
+	var came newest
 	for player, seat := range r.seats {
 		if len(seat.members) > 0 {
 			report.Online++
+			came.add(seat)
 		} else if time.Since(seat.empty) > seatFor {
 			delete(r.seats, player)
 		}
+	}
+	if r.rain == nil || !r.rain.round.Phase.Active() {
+		report.Arrivals = came
 	}
 	if r.rain == nil {
 		return report, game.Round{}
@@ -90,12 +98,16 @@ func (r *Room) own() (game.Report, game.Round) {
 // count makes the tally of a round as it stands in Redis now; Serial is left to whoever publishes it.
 func (r *Room) count(ctx context.Context, names *names, round game.Round, all game.Reports) (wire.Tally, error) {
 	tally, err := count(ctx, r.opts, names, round)
+	if err != nil {
+		return tally, err
+	}
 	tally.Epoch, tally.At, tally.Online, tally.Taps = all.Epoch, all.Now, all.Online, all.Taps
+	tally.Arrivals, err = introduce(ctx, r.opts, names, all.Arrivals)
 	return tally, err
 }
 
 func count(ctx context.Context, opts *Options, names *names, round game.Round) (wire.Tally, error) {
-	tally := wire.Tally{Round: round.ID, Top: []wire.Rank{}, Winners: []wire.Claim{}, Type: wire.TypeTally}
+	tally := wire.Tally{Round: round.ID, Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}, Type: wire.TypeTally}
 	if round.ID == "" {
 		return tally, nil
 	}
@@ -108,7 +120,7 @@ func count(ctx context.Context, opts *Options, names *names, round game.Round) (
 		return tally, fmt.Errorf("count a round: %w", err)
 	}
 	standing.Latest = standing.Latest[:min(len(standing.Latest), winnersSize)]
-	if err := names.learn(ctx, opts.Books, standing); err != nil {
+	if err := names.learn(ctx, opts.Books, playersOf(standing)); err != nil {
 		return tally, err
 	}
 	tally.LeftPackets, tally.LeftCents = standing.Left.Packets, standing.Left.Cents
@@ -136,9 +148,21 @@ func (r *Rooms) Tally(ctx context.Context, round game.Round) (wire.Tally, error)
 		defer room.mu.Unlock()
 		if known := room.tally; known.Round == round.ID {
 			tally.Epoch, tally.Serial, tally.At, tally.Online, tally.Taps = known.Epoch, known.Serial, known.At, known.Online, known.Taps
+			tally.Arrivals = known.Arrivals
 		}
 	}
 	return tally, nil
+}
+
+func playersOf(s game.Standing) []string {
+	var players []string
+	for _, rank := range s.Top {
+		players = append(players, rank.Player)
+	}
+	for _, claim := range s.Latest {
+		players = append(players, claim.Player)
+	}
+	return players
 }
 
 // names remembers nicknames; they hardly change, and a tally every 250 ms should not ask for them again.
@@ -147,27 +171,21 @@ type names struct {
 	since time.Time
 }
 
-// forgetNames bounds how long a changed nickname stays on the leaderboard, and how much is remembered.
+// forgetNames bounds how long a changed nickname is shown where the change was not heard of, and how much is remembered.
 const forgetNames = 30 * time.Second
 
 func (n *names) of(player string) string { return n.known[player] }
 
-func (n *names) learn(ctx context.Context, books Books, s game.Standing) error {
+func (n *names) learn(ctx context.Context, books Books, players []string) error {
 	if n.known == nil || time.Since(n.since) > forgetNames {
 		n.known, n.since = make(map[string]string), time.Now()
 	}
 	var unknown []string
-	want := func(player string) {
+	for _, player := range players {
 		if _, ok := n.known[player]; !ok {
 			n.known[player] = ""
 			unknown = append(unknown, player)
 		}
-	}
-	for _, rank := range s.Top {
-		want(rank.Player)
-	}
-	for _, claim := range s.Latest {
-		want(claim.Player)
 	}
 	if len(unknown) == 0 {
 		return nil

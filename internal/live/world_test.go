@@ -235,10 +235,14 @@ func (s *side) Report(ctx context.Context, _ string, own game.Report, lease time
 	if s.dead {
 		return all, context.DeadlineExceeded
 	}
+	if lease == 0 {
+		own.Arrivals = nil
+	}
 	s.reports[s.name] = report{own, time.Now()}
 	for _, r := range s.reports {
 		if time.Since(r.at) < 3*time.Second {
 			all.Online += r.Online
+			all.Arrivals = append(all.Arrivals, r.Arrivals...)
 		}
 		if r.Round == own.Round {
 			all.Taps += r.Taps

@@ -153,8 +153,8 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{0, 0}},
-			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 1000, 3000, 60_000}},
-			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 0, 3000, 60_000}},
+			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 1000, 3000, 60_000, "1 ann"}},
+			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 0, 3000, 60_000, "1 ann"}},
 		} {
 			reply, calls := r.spied(ctx, run.script, run.keys, run.args...)
 			ownKeys(r.t, run.keys, calls)

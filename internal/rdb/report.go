@@ -3,6 +3,8 @@ package rdb
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"redrain/internal/game"
@@ -19,13 +21,38 @@ const freshFor = 2 * time.Second
 func (c *Client) Report(ctx context.Context, room string, own game.Report, lease time.Duration) (game.Reports, error) {
 	asked := time.Now()
 	r, err := c.call(ctx, reportScript, []string{leaseKey(room), reportsKey(room)}, c.instance, own.Round, own.Online, own.Taps,
-		lease.Milliseconds(), freshFor.Milliseconds(), reportLifetime.Milliseconds())
+		lease.Milliseconds(), freshFor.Milliseconds(), reportLifetime.Milliseconds(), arrivalsText(own.Arrivals))
 	if err != nil {
 		return game.Reports{}, err
 	}
 	all := game.Reports{Now: c.took(asked, r.integer()), Epoch: r.integer(), Online: int(r.integer()), Taps: r.integer()}
-	if r.err != nil || r.more() {
+	if all.Arrivals, err = parseArrivals(r.text()); err != nil || r.err != nil || r.more() {
 		return game.Reports{}, fmt.Errorf("report.lua: %w", errShape)
 	}
 	return all, nil
+}
+
+// arrivalsText is how arrivals are kept: a moment and an id each, which has no spaces.
+func arrivalsText(arrivals []game.Arrival) string {
+	words := make([]string, 0, 2*len(arrivals))
+	for _, a := range arrivals {
+		words = append(words, strconv.FormatInt(int64(a.At), 10), a.Player)
+	}
+	return strings.Join(words, " ")
+}
+
+func parseArrivals(text string) ([]game.Arrival, error) {
+	words := strings.Fields(text)
+	if len(words)%2 != 0 {
+		return nil, errShape
+	}
+	var arrivals []game.Arrival
+	for i := 0; i < len(words); i += 2 {
+		at, err := strconv.ParseInt(words[i], 10, 64)
+		if err != nil {
+			return nil, errShape
+		}
+		arrivals = append(arrivals, game.Arrival{Player: words[i+1], At: game.Moment(at)})
+	}
+	return arrivals, nil
 }

@@ -1,6 +1,9 @@
 package rdb
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -123,6 +126,45 @@ func TestRoomsHaveTheirOwnLeases(t *testing.T) {
 		other, err := all[1].Report(t.Context(), "ELSEWHERE", game.Report{Online: 1}, time.Second)
 		if err != nil || other.Epoch == 0 || other.Online != 1 {
 			t.Errorf("elsewhere: %+v, %v", other, err)
+		}
+	})
+}
+
+// Who came last is told to whoever publishes it, from all instances that are alive, and to nobody else.
+func TestArrivalsOfAllInstancesReachTheHolderOfTheLease(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		ann, bob, cid := game.Arrival{Player: "ann", At: 1_800_000_000_123}, game.Arrival{Player: "bob", At: 2}, game.Arrival{Player: "cid", At: 3}
+		check := func(what string, got game.Reports, want ...game.Arrival) {
+			t.Helper()
+			slices.SortFunc(got.Arrivals, func(a, b game.Arrival) int { return cmp.Compare(a.Player, b.Player) })
+			if !slices.Equal(got.Arrivals, want) {
+				t.Errorf("%s: %v, want %v", what, got.Arrivals, want)
+			}
+		}
+		here := func(arrivals ...game.Arrival) game.Report { return game.Report{Round: "a", Arrivals: arrivals} }
+		check("alone", all.report(0, now, here(ann, bob), time.Second), ann, bob)
+		check("another", all.report(1, now, here(cid), time.Second))
+		check("together", all.report(0, now, here(ann), time.Second), ann, cid)
+		check("nobody here", all.report(0, now, here(), time.Second), cid)
+		check("before a first round", all.report(0, now, game.Report{Arrivals: []game.Arrival{bob}}, time.Second), bob, cid)
+		check("one leaves", all.report(1, now, here(cid), 0))
+		check("after it left", all.report(0, now, here(ann), time.Second), ann)
+		all.report(1, now, here(cid), time.Second)
+		later := now + freshFor.Milliseconds()
+		check("after it died", all.report(0, later, here(ann), time.Second), ann)
+	})
+}
+
+// While instances are replaced one by one, reports of the version before are read too.
+func TestReportsWithoutArrivalsAreRead(t *testing.T) {
+	eachTeam(t, func(t *testing.T, all team, now int64) {
+		before := strconv.FormatInt(now, 10) + " 7 100 a"
+		if err := all[0].redis.HSet(t.Context(), reportsKey("ROOM"), "before", before).Err(); err != nil {
+			t.Fatal(err)
+		}
+		got := all.report(0, now, game.Report{Round: "a", Online: 1, Taps: 1}, time.Second)
+		if got.Online != 8 || got.Taps != 101 || len(got.Arrivals) != 0 {
+			t.Errorf("got %+v", got)
 		}
 	})
 }

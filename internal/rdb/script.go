@@ -33,7 +33,8 @@ var (
 	grabScript     = newScript("grab", lua.Grab, "state claims board outbox amounts", "batch channel (player drop)...")
 	closeScript    = newScript("close", lua.Close, "state outbox", "reason channel")
 	snapshotScript = newScript("snapshot", lua.Snapshot, "state board outbox", "top latest")
-	reportScript   = newScript("report", lua.Report, "lease reports", "instance round online taps lease_ms fresh_ms lifetime_ms")
+	reportScript   = newScript("report", lua.Report, "lease reports",
+		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals")
 
 	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen channel")
 	watermarkScript = newScript("watermark", lua.Watermark, "state outbox", "group")

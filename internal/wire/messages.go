@@ -77,8 +77,9 @@ type Rank struct {
 	Cents    game.Cents `json:"cents"`
 }
 
-// Tally is the live totals and the leaderboard of a round, or of a room between rounds (then Round is empty). A tally with
-// a lower Epoch, or the same Epoch and a lower Serial, than one already seen is old and to be ignored.
+// Tally is the live totals and the leaderboard of a round, or of a room before its first (then Round is empty). A tally with
+// a lower Epoch, or the same Epoch and a lower Serial, than one already seen is old and to be ignored. Arrivals are the players
+// who came last and are still here, newest first, a dozen at most; empty while a round is active.
 type Tally struct {
 	Type           string      `json:"type"`
 	Round          string      `json:"round"`
@@ -93,6 +94,13 @@ type Tally struct {
 	LeftCents      game.Cents  `json:"left_cents"`
 	Top            []Rank      `json:"top"`
 	Winners        []Claim     `json:"winners"`
+	Arrivals       []Arrival   `json:"arrivals"`
+}
+
+// Arrival is a player who is in the room.
+type Arrival struct {
+	Player   string `json:"player"`
+	Nickname string `json:"nickname"`
 }
 
 // Drop is something that begins to fall at starts_at + at_ms. Lane goes from 0 (left edge) to 999 (right edge).

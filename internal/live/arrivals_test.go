@@ -1,0 +1,223 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+	"redrain/internal/wire"
+)
+
+// namesTold are the nicknames that a member heard of last.
+func namesTold(t *testing.T, m *member) []string {
+	t.Helper()
+	synctest.Wait()
+	last := welcomes(t, m)[0].Tally
+	if heard := tallies(t, m); len(heard) > 0 {
+		last = heard[len(heard)-1]
+	}
+	names := []string{}
+	for _, arrival := range last.Arrivals {
+		names = append(names, arrival.Nickname)
+	}
+	return names
+}
+
+func wantNames(t *testing.T, when string, m *member, want ...string) {
+	t.Helper()
+	if got := namesTold(t, m); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: %v are told, want %v", when, got, want)
+	}
+}
+
+// Who waits sees who else is here, the newest first, whichever instance they are on; who leaves is not shown any more, who
+// reloads keeps their place, and who comes later is told by the welcome.
+func TestEverybodySeesWhoElseIsHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		there := newInstance(t, r.world, r.books, "two")
+		room := there.enter()
+		screen := &member{}
+		room.Watch(wire.RoleScreen, screen)
+		wantNames(t, "nobody is here", screen)
+		ann, bob, cid := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "cid")
+		seat, tab := r.sit(r.room, ann)
+		time.Sleep(time.Second)
+		wantNames(t, "ann is here", screen, "ann")
+		bobs, other := there.sit(room, bob)
+		time.Sleep(time.Millisecond)
+		r.sit(r.room, cid)
+		time.Sleep(time.Millisecond)
+		there.sit(room, ann) // a second tab
+		time.Sleep(2 * time.Second)
+		wantNames(t, "three are here", screen, "cid", "bob", "ann")
+		wantNames(t, "players are told too", tab, "cid", "bob", "ann")
+		room.Rise(bobs, other)
+		time.Sleep(time.Second)
+		wantNames(t, "bob left", screen, "cid", "ann")
+		there.sit(room, bob)
+		r.room.Rise(seat, tab)
+		time.Sleep(time.Second)
+		wantNames(t, "bob is back, ann has a tab left", screen, "ann", "cid", "bob")
+		late := &member{}
+		r.room.Watch(wire.RoleScreen, late)
+		wantNames(t, "who comes late", late, "ann", "cid", "bob")
+	})
+}
+
+// Ten thousand in a room are a dozen names: those who came last.
+func TestOnlyTheLatestArrivalsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		var want []string
+		for n := range 300 {
+			r.sit(r.room, r.books.Join(code, fmt.Sprint("guest", n)))
+			time.Sleep(time.Millisecond)
+		}
+		for n := range arrivalsSize {
+			want = append(want, fmt.Sprint("guest", 299-n))
+		}
+		time.Sleep(time.Second)
+		wantNames(t, "three hundred came", screen, want...)
+	})
+}
+
+// From the countdown to the end there is something else to look at, and nothing to pay for.
+func TestNobodyIsToldWhoIsHereWhileItRains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.sit(r.room, r.books.Join(code, "ann"))
+		screen := &member{}
+		r.room.Watch(wire.RoleScreen, screen)
+		time.Sleep(time.Second)
+		wantNames(t, "before", screen, "ann")
+		round := r.begin(plan())
+		for _, at := range []game.Moment{round.StartsAt - 1000, round.StartsAt + 5000} {
+			until(at)
+			r.world.set(func(w *world) {
+				for by, report := range w.reports {
+					if len(report.Arrivals) > 0 {
+						t.Errorf("%s reports %v", by, report.Arrivals)
+					}
+				}
+			})
+			wantNames(t, "meanwhile", screen)
+		}
+		r.world.close(round.ID, game.Stopped)
+		time.Sleep(time.Second)
+		wantNames(t, "afterwards", screen, "ann")
+	})
+}
+
+// A name that the host took off the wall must not come back to it: whoever is blocked is gone at once, though their connection
+// still ends.
+func TestABlockedPlayerIsNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := &blocklist{}
+		r := newRig(t, func(o *Options) { o.Blocked = list.read })
+		ann, bob := r.books.Join(code, "ann"), r.books.Join(code, "bob")
+		r.sit(r.room, ann)
+		time.Sleep(time.Millisecond)
+		_, tab := r.sit(r.room, bob)
+		time.Sleep(2 * time.Second)
+		wantNames(t, "before", tab, "bob", "ann")
+		list.set(nil, ann.ID)
+		r.rooms.Hear(game.Heard{Room: code})
+		time.Sleep(2 * time.Second)
+		wantNames(t, "ann is blocked", tab, "bob")
+	})
+}
+
+// renaming are books in which players can get another nickname.
+type renaming struct {
+	*testkit.Books
+	mu      sync.Mutex
+	renamed map[string]string
+}
+
+func (b *renaming) rename(player, nickname string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.renamed = map[string]string{player: nickname}
+}
+
+func (b *renaming) Nicknames(ctx context.Context, players []string) (map[string]string, error) {
+	found, err := b.Books.Nicknames(ctx, players)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for player, nickname := range b.renamed {
+		if _, asked := found[player]; asked {
+			found[player] = nickname
+		}
+	}
+	return found, err //nolint:wrapcheck // the test's own
+}
+
+// A host renames whoever calls themselves something that should not be on a wall: it is gone within a second where the change
+// is heard of, else when names are read again.
+func TestARenamedPlayerIsShownByTheirNewName(t *testing.T) {
+	for name, heard := range map[string]bool{"heard": true, "not heard": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				books := &renaming{Books: testkit.NewBooks(code)}
+				r := newRig(t, func(o *Options) { o.Books = books })
+				ann := books.Join(code, "rude")
+				r.sit(r.room, ann)
+				screen := &member{}
+				r.room.Watch(wire.RoleScreen, screen)
+				time.Sleep(2 * time.Second)
+				wantNames(t, "before", screen, "rude")
+				books.rename(ann.ID, "ann")
+				wait := forgetNames + 2*time.Second
+				if heard {
+					r.rooms.Hear(game.Heard{Room: code, ForHosts: "players_changed"})
+					wait = time.Second
+				}
+				time.Sleep(wait)
+				wantNames(t, "afterwards", screen, "ann")
+			})
+		})
+	}
+}
+
+// However arrivals are spread over instances and in whatever order they are read, the dozen that is told is the same.
+func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) game.Arrival {
+			return game.Arrival{Player: fmt.Sprint("p", rapid.IntRange(0, 30).Draw(t, "player")), At: game.Moment(rapid.IntRange(1, 20).Draw(t, "at"))}
+		}), 0, 60).Draw(t, "arrivals")
+		got := latest(all)
+		if again := latest(rapid.Permutation(all).Draw(t, "otherwise")); fmt.Sprint(got) != fmt.Sprint(again) {
+			t.Fatalf("%v, and in another order %v", got, again)
+		}
+		first := make(map[string]game.Moment)
+		for _, a := range all {
+			if at, known := first[a.Player]; !known || a.At < at {
+				first[a.Player] = a.At
+			}
+		}
+		if len(got) != min(len(first), arrivalsSize) {
+			t.Fatalf("%d of %d players", len(got), len(first))
+		}
+		for i, a := range got {
+			if a.At != first[a.Player] || (i > 0 && newerFirst(got[i-1], a) >= 0) {
+				t.Fatalf("%v at place %d of %v", a, i, got)
+			}
+			delete(first, a.Player)
+		}
+		for player, at := range first {
+			if newerFirst(game.Arrival{Player: player, At: at}, got[len(got)-1]) < 0 {
+				t.Fatalf("%s, since %d, is missing in %v", player, at, got)
+			}
+		}
+	})
+}
