@@ -33,7 +33,8 @@ func (c *Clock) Now() game.Moment {
 func (c *Clock) Spread() int64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.spread.Milliseconds() + 1
+	const cut = time.Millisecond / 2 // what is not known of the answer's fraction of a millisecond
+	return int64((c.spread + cut + time.Millisecond - 1) / time.Millisecond)
 }
 
 // observe learns from one answer that was asked for and received at the given local times and says at, in Redis' ms.
