@@ -23,4 +23,6 @@ var (
 	Retire string
 	//go:embed dismiss.lua
 	Dismiss string
+	//go:embed page.lua
+	Page string
 )

@@ -30,7 +30,7 @@ type granted struct {
 	books *ledger.Ledger
 }
 
-// Claims asks Redis for what the books cannot have in full yet: it would look through the outbox from its start for any page.
+// Claims asks Redis only for what the books cannot have in full yet. A page costs what is on it, in both.
 func (g granted) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
 	known, err := g.books.Round(ctx, round)
 	if err != nil {

@@ -12,11 +12,8 @@ import (
 	"redrain/internal/game"
 )
 
-// claimsChunk is the most players that one HMGET asks for, claimsPage the most outbox entries one XRANGE brings.
-const (
-	claimsChunk = 1000
-	claimsPage  = 500
-)
+// claimsChunk is the most players that one HMGET asks for.
+const claimsChunk = 1000
 
 // ClaimsOf returns the claims that each of the players has in a round, in the order in which they were made. Players without
 // any are absent.
@@ -61,34 +58,26 @@ func (c *Client) Opened(ctx context.Context, round, player string) (claims []gam
 	return nil, known.Val() == 1, known.Err()
 }
 
-// Claims returns up to limit claims of a round with a number above after, in the order of their numbers.
+// Claims returns up to limit claims of a round with a number above after, in the order of their numbers. What it costs
+// depends on limit, and hardly on how many claims there are.
 func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
+	r, err := c.call(ctx, pageScript, []string{outboxKey(round)}, after, limit)
+	if err != nil {
+		return nil, err
+	}
 	var found []game.Claim
-	for from := "-"; ; {
-		entries, err := c.redis.XRangeN(ctx, outboxKey(round), from, "+", claimsPage).Result()
+	for r.more() && len(found) < limit {
+		claims, err := parseClaims(r.text())
 		if err != nil {
-			return nil, fmt.Errorf("read the outbox: %w", err)
+			return nil, fmt.Errorf("page.lua: %w", err)
 		}
-		for _, entry := range entries {
-			from = "(" + entry.ID
-			text, _ := entry.Values["claims"].(string)
-			if entry.Values["kind"] != "claims" {
-				continue
+		for _, claim := range claims {
+			if claim.Number > after && len(found) < limit {
+				found = append(found, claim)
 			}
-			claims, err := parseClaims(text)
-			if err != nil {
-				return nil, err
-			}
-			for _, claim := range claims {
-				if claim.Number > after && len(found) < limit {
-					found = append(found, claim)
-				}
-			}
-		}
-		if len(entries) < claimsPage || len(found) == limit {
-			return found, nil
 		}
 	}
+	return found, r.err
 }
 
 // parseClaims reads 'player drop cents number;…', the text of an outbox entry and of a published batch. Every instance

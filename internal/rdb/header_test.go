@@ -13,6 +13,7 @@ import (
 // allScripts are held against their headers; a script that is missing here is found by its file.
 var allScripts = []script{
 	openScript, grabScript, closeScript, snapshotScript, reportScript, freezeScript, watermarkScript, retireScript, dismissScript,
+	pageScript,
 }
 
 // header is what the comment at the top of a script says.

@@ -262,22 +262,3 @@ func TestCloseOfNoRoundIsGone(t *testing.T) {
 		}
 	})
 }
-
-func TestClaimsAreReadPageByPage(t *testing.T) {
-	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
-		round := r.started(func(s *game.Settings) { s.Packets = claimsPage + 50 })
-		for i := range claimsPage + 20 { // more entries than one page
-			r.grab(round, crowd(fmt.Sprintf("p%d-", i), 1, 1))
-		}
-		r.close(round, game.Stopped)
-		for _, c := range []struct{ after, limit, first, n int }{
-			{0, 1000, 1, claimsPage + 20}, {0, 3, 1, 3}, {claimsPage - 1, 4, claimsPage, 4}, {claimsPage + 20, 10, 0, 0},
-		} {
-			claims, err := r.Claims(t.Context(), round.ID, c.after, c.limit)
-			if err != nil || len(claims) != c.n || (c.n > 0 && claims[0].Number != c.first) {
-				t.Errorf("%+v: %d claims, %v", c, len(claims), err)
-			}
-		}
-	})
-}

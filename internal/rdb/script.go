@@ -40,6 +40,7 @@ var (
 	watermarkScript = newScript("watermark", lua.Watermark, "state outbox", "group")
 	retireScript    = newScript("retire", lua.Retire, "state claims board outbox amounts", "round lifetime_ms channel")
 	dismissScript   = newScript("dismiss", lua.Dismiss, "outbox", "group silent_ms")
+	pageScript      = newScript("page", lua.Page, "outbox", "after limit")
 )
 
 // errShape is a reply that is not what the script's header says.

@@ -1,0 +1,105 @@
+package rdb
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+)
+
+// Whatever sizes the batches have, and whatever lies between them that nobody can read, every page is a part of one list.
+func TestClaimsAreReadPageByPage(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, url string) {
+		r := newRig(t, url)
+		const packets = 700
+		round := r.started(func(s *game.Settings) { s.Packets, s.Total = packets, 100*packets })
+		if claims, err := r.Claims(t.Context(), round.ID, 0, 10); err != nil || len(claims) > 0 {
+			t.Errorf("nobody has claimed anything, and there are %v, %v", claims, err)
+		}
+		var all []game.Claim
+		for batch := 0; len(all) < packets-50; batch++ {
+			taps := crowd(fmt.Sprintf("p%d-", batch), 1+rand.IntN(30)*rand.IntN(2), 1)
+			all = append(all, claimsOf(taps, r.grab(round, taps))...)
+			if rand.IntN(5) == 0 {
+				r.spoil(round)
+			}
+		}
+		r.close(round, game.Stopped)
+		for range 400 {
+			after, limit := rand.IntN(len(all)+3), 1+rand.IntN(80)
+			want := all[min(after, len(all)):min(after+limit, len(all))]
+			found, err := r.Claims(t.Context(), round.ID, after, limit)
+			if err != nil || !slices.Equal(found, want) {
+				t.Fatalf("after %d up to %d there are %v, %v; want %v", after, limit, found, err, want)
+			}
+		}
+	})
+}
+
+// spoil adds what nobody can read to an outbox.
+func (r *rig) spoil(round game.Round) {
+	r.t.Helper()
+	for _, values := range [][]string{{"kind", "nonsense"}, {"kind", "claims", "round", round.ID, "at", "1", "claims", "?"}} {
+		if err := r.redis.XAdd(r.t.Context(), &redis.XAddArgs{Stream: outboxKey(round.ID), Values: values}).Err(); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// A clock that was set back makes Redis count on within one millisecond: pages are found there too, and no page of a large
+// round costs more than a few reads, be it the first or the last.
+func TestAPageOfALargeRoundIsFoundInFewReads(t *testing.T) {
+	server := testkit.Redis(t)
+	r := newRig(t, server.URL)
+	const packets, limit, most = 100_000, 100, 100
+	round := r.started(func(s *game.Settings) { s.Packets, s.Total, s.Cap = packets, 100*packets, game.MaxCap })
+	claimed := 0
+	grab := func(until int) {
+		for ; claimed < until; claimed += 20 {
+			r.grab(round, crowd(fmt.Sprintf("p%d-", claimed/1000), 20, game.DropID(1+claimed)))
+		}
+	}
+	grab(20_000)
+	future := fmt.Sprintf("%d-0", 9_000_000_000_000)
+	err := r.redis.XAdd(t.Context(), &redis.XAddArgs{Stream: outboxKey(round.ID), ID: future, Values: []string{"kind", "nonsense"}}).Err()
+	if err != nil {
+		t.Fatal(err)
+	}
+	grab(30_000)
+	if now := r.redis.XRevRangeN(t.Context(), outboxKey(round.ID), "+", "-", 1).Val()[0]; now.ID < future {
+		t.Fatalf("the clock was not set back: %s", now.ID)
+	}
+	for _, after := range []int{0, 1, 9_999, 15_000, 19_990, 20_000, 20_001, 25_007, 29_800, 29_999, 30_000} {
+		before := r.reads()
+		claims, err := r.Claims(t.Context(), round.ID, after, limit)
+		if err != nil || len(claims) != min(limit, claimed-after) || (len(claims) > 0 && claims[0].Number != after+1) {
+			t.Errorf("after %d there are %d claims, %v", after, len(claims), err)
+		}
+		if reads := r.reads() - before; reads > most {
+			t.Errorf("a page after %d cost %d reads", after, reads)
+		}
+	}
+}
+
+var readsOfStreams = regexp.MustCompile(`cmdstat_x(?:rev)?range:calls=(\d+)`)
+
+// reads is how often the server has read from a stream.
+func (r *rig) reads() (reads int) {
+	r.t.Helper()
+	stats, err := r.redis.Info(r.t.Context(), "commandstats").Result()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, match := range readsOfStreams.FindAllStringSubmatch(stats, -1) {
+		calls, _ := strconv.Atoi(match[1])
+		reads += calls
+	}
+	return reads
+}
