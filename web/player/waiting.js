@@ -3,6 +3,7 @@ import { Name } from '../shared/name.js';
 import { NextRound } from '../shared/next-round.js';
 import { RankList } from '../shared/rank-list.js';
 import { html } from '../shared/view.js';
+import { Company } from './company.js';
 import { History } from './history.js';
 
 /** @import {Live} from '../shared/live.js' */
@@ -12,8 +13,7 @@ import { History } from './history.js';
  * @param {{live: Live, code: string}} props
  */
 export function Waiting({ live, code }) {
-  const { room, you, round, online, roundTally } = live.store;
-  const here = Math.max(online.value, 1); // the count is older than one's own arrival
+  const { room, you, round, roundTally } = live.store;
   const last = round.value && round.value.phase !== 'draft' ? roundTally.value : null;
   return html`<main class="waiting">
     <img class="waiting-packet" src="/assets/shared/packet.svg" alt="" width="132" height="177" />
@@ -21,7 +21,7 @@ export function Waiting({ live, code }) {
     <p class="waiting-you">${t('waiting.you')} <strong data-test="you"><${Name} text=${you.value?.nickname ?? ''} /></strong></p>
     <p class="waiting-next">${round.value?.reason === 'cancelled' ? html`<span data-test="reason" data-reason="cancelled">${t('waiting.cancelled')}</span>` : t('waiting.next')}</p>
     <${NextRound} live=${live} code=${code} />
-    <p class="waiting-online" data-test="online" data-count=${here}>${t('online', { n: here })}</p>
+    <${Company} live=${live} />
     ${last && last.top.length > 0 && html`<section class="card waiting-last">
       <h2>${t('waiting.last')}</h2>
       <${RankList} ranks=${last.top} own=${you.value?.player} />

@@ -48,9 +48,9 @@ export function ScreenPage({ code }) {
     <header class="screen-top">
       ${scene === 'waiting' ? html`<span class="screen-room"></span>`
         : html`<h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>`}
+      <${Controls} />
       <${ConnectionBadge} connection=${connection} />
       <span class="screen-online" data-test="online" data-count=${store.online.value}>${t('online', { n: store.online.value })}</span>
-      <${Controls} />
     </header>
     <${Scene} scene=${scene} live=${live.value} code=${code} />
   </div>`;

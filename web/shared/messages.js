@@ -45,6 +45,7 @@
 
 /** @typedef {{round: string, number: number, player: string, nickname: string, drop: number, cents: number}} Claim */
 /** @typedef {{rank: number, player: string, nickname: string, cents: number}} Rank */
+/** @typedef {{player: string, nickname: string}} Arrival */
 /** @typedef {{drop: number, kind: 'packet'|'bomb', at_ms: number, lane: number}} Drop lane is 0 (left) to 999 (right) */
 
 /**
@@ -62,6 +63,7 @@
  * @property {number} left_cents
  * @property {Rank[]} top
  * @property {Claim[]} winners newest first
+ * @property {Arrival[]} arrivals who came last and is still here, newest first; empty while a round is active
  */
 
 /**

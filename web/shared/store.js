@@ -26,6 +26,7 @@ export class Store {
 
   ownCents = computed(() => this.claims.value.reduce((sum, claim) => sum + claim.cents, 0));
   online = computed(() => this.tally.value?.online ?? 0);
+  arrivals = computed(() => this.tally.value?.arrivals ?? []);
   stage = computed(() => stageOf(this.round.value, this.moment.value));
   /** The tally if it is of the round shown, else null. */
   roundTally = computed(() => (this.tally.value && this.tally.value.round === this.round.value?.id ? this.tally.value : null));

@@ -39,7 +39,7 @@ test('every message of the server is accepted, and leaves a trace', () => {
     drops: (store) => store.drops.get(18)?.kind === 'bomb',
     result: (store) => store.ownCents.value === 612,
     claim: (store) => store.claims.value[0]?.number === 2,
-    tally: (store) => store.roundTally.value?.claimed_cents === 1500 && store.online.value === 500,
+    tally: (store) => store.roundTally.value?.claimed_cents === 1500 && store.online.value === 500 && store.arrivals.value[0]?.nickname === '小红',
     notice: (_, told) => told.some((message) => message.type === 'notice'),
     error: (_, told) => told.some((message) => message.code === 'bad_frame'),
     pong: (store) => store.moment.value > 0,

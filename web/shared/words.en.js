@@ -45,6 +45,10 @@ export const words = {
 
   'waiting.you': 'You are',
   'waiting.next': 'Packets fall as soon as the host starts',
+  'waiting.others': 'Who else is here',
+  'waiting.more.one': 'and {n} more',
+  'waiting.more.other': 'and {n} more',
+  'waiting.first': 'You are the first one here',
   'next.in.one': 'starts in {n} minute',
   'next.in.other': 'starts in {n} minutes',
   'next.at': 'starts at {time}',
@@ -87,6 +91,7 @@ export const words = {
   'phase.settled': 'Settled',
 
   'screen.scan': 'Scan to join and catch red packets',
+  'screen.welcome': 'Welcome',
   'screen.or': 'or open {host} and type the code',
   'screen.code': 'Room code',
   'screen.stake.one': '{n} packet, {total} in all',

@@ -43,6 +43,9 @@ export const words = {
 
   'waiting.you': '你是',
   'waiting.next': '主持人一开始，红包就会落下来',
+  'waiting.others': '还有谁在这里',
+  'waiting.more.other': '还有 {n} 人',
+  'waiting.first': '你是第一个到的',
   'next.in.other': '还有 {n} 分钟开始',
   'next.at': '{time} 开始',
   'waiting.cancelled': '这一场取消了，等主持人开始下一场',
@@ -84,6 +87,7 @@ export const words = {
   'phase.settled': '已结算',
 
   'screen.scan': '扫码加入，抢红包',
+  'screen.welcome': '欢迎',
   'screen.or': '或打开 {host} 输入房间码',
   'screen.code': '房间码',
   'screen.stake.other': '{n} 个红包，共 {total}',

@@ -1,0 +1,24 @@
+import { Arrivals } from '../shared/arrivals.js';
+import { t } from '../shared/i18n.js';
+import { html } from '../shared/view.js';
+
+/** @import {Live} from '../shared/live.js' */
+
+/** So many names are enough to see that one is not alone; they fill three lines of a phone. */
+const MOST_NAMES = 8;
+
+/**
+ * Who else is here: how many, and the latest of them by name.
+ * @param {{live: Live}} props
+ */
+export function Company({ live }) {
+  const { arrivals, online, you } = live.store;
+  const here = Math.max(online.value, 1); // the count is older than one's own arrival
+  const others = arrivals.value.filter(({ player }) => player !== you.value?.player).slice(0, MOST_NAMES);
+  const more = here - 1 - others.length;
+  return html`<section class="company">
+    <p class="company-count" data-test="online" data-count=${here}>${t('online', { n: here })}</p>
+    ${others.length > 0 ? html`<${Arrivals} arrivals=${others} label=${t('waiting.others')} more=${more > 0 ? t('waiting.more', { n: more }) : ''} />`
+      : here === 1 && html`<p class="company-none">${t('waiting.first')}</p>`}
+  </section>`;
+}
