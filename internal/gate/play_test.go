@@ -45,24 +45,28 @@ func TestTwoTabsOnTwoInstancesWinOnce(t *testing.T) {
 	})
 }
 
-// knowsAll waits until a page has been told of exactly these claims, by welcome, result or claim.
+// knowsAll waits until a page has been told of exactly these claims, with their numbers, by welcome, result or claim.
 func knowsAll(t *testing.T, c *testkit.Client, round game.Round, claims []game.Claim) {
 	t.Helper()
-	want := make(map[game.DropID]game.Cents)
+	type taken struct {
+		number int
+		cents  game.Cents
+	}
+	want := make(map[game.DropID]taken)
 	for _, claim := range claims {
-		want[claim.Drop] = claim.Cents
+		want[claim.Drop] = taken{claim.Number, claim.Cents}
 	}
 	testkit.Eventually(t, 10*time.Second, func() error {
-		known := make(map[game.DropID]game.Cents)
+		known := make(map[game.DropID]taken)
 		for _, claim := range c.Welcome.Claims {
-			known[claim.Drop] = claim.Cents
+			known[claim.Drop] = taken{claim.Number, claim.Cents}
 		}
 		for _, said := range testkit.All[wire.ClaimMade](c) {
-			known[said.Claim.Drop] = said.Claim.Cents
+			known[said.Claim.Drop] = taken{said.Claim.Number, said.Claim.Cents}
 		}
 		for _, said := range testkit.All[wire.Result](c) {
 			if said.Round == round.ID && (said.Outcome == game.Won || said.Outcome == game.Duplicate) {
-				known[said.Drop] = said.Cents
+				known[said.Drop] = taken{said.Number, said.Cents}
 			}
 		}
 		if fmt.Sprint(known) != fmt.Sprint(want) {
@@ -99,7 +103,7 @@ func TestAReloadLosesNothing(t *testing.T) {
 				if claim.Drop != won[n].Drop || claim.Cents != won[n].Cents || claim.Number != n+1 || claim.Player != player.ID {
 					t.Errorf("claim %d is %+v, its result was %+v", n+1, claim, won[n])
 				}
-				if result := again.TapAndHear(round.ID, claim.Drop); result.Outcome != game.Duplicate || result.Cents != claim.Cents {
+				if result := again.TapAndHear(round.ID, claim.Drop); result.Outcome != game.Duplicate || result.Cents != claim.Cents || result.Number != claim.Number {
 					t.Errorf("tapped again: %+v", result)
 				}
 			}

@@ -142,6 +142,6 @@ func (w *waiter) Answered(tap game.Tap, answer game.Answer) {
 func resultFrame(round string, drop game.DropID, answer game.Answer) []byte {
 	const usual = 128 // bytes
 	return wire.AppendResult(make([]byte, 0, usual), wire.Result{
-		Round: round, Drop: drop, Outcome: answer.Outcome, Cents: answer.Cents,
+		Round: round, Drop: drop, Outcome: answer.Outcome, Cents: answer.Cents, Number: answer.Number,
 	})
 }

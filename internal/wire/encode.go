@@ -76,6 +76,8 @@ func AppendResult(dst []byte, r Result) []byte {
 	dst, _ = jsontext.AppendQuote(dst, string(r.Outcome))
 	dst = append(dst, `,"cents":`...)
 	dst = strconv.AppendInt(dst, int64(r.Cents), 10)
+	dst = append(dst, `,"number":`...)
+	dst = strconv.AppendInt(dst, int64(r.Number), 10)
 	return append(dst, '}')
 }
 

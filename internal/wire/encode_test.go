@@ -99,6 +99,7 @@ func TestAppendResultWritesWhatEncodeWrites(t *testing.T) {
 			Drop:    game.DropID(rapid.Int32().Draw(t, "drop")),
 			Outcome: game.Outcome(rapid.String().Draw(t, "outcome")),
 			Cents:   game.Cents(rapid.Int64().Draw(t, "cents")),
+			Number:  rapid.Int().Draw(t, "number"),
 		}
 		got := AppendResult([]byte("before"), result)
 		if want := "before" + string(Encode(result)); string(got) != want {
@@ -154,7 +155,7 @@ func TestListsOfNothingAreNotNil(t *testing.T) {
 }
 
 func BenchmarkAppendResult(b *testing.B) {
-	result := Result{Round: "11111111-2222-4333-8444-555555555555", Drop: 17, Outcome: game.Won, Cents: 612}
+	result := Result{Round: "11111111-2222-4333-8444-555555555555", Drop: 17, Outcome: game.Won, Cents: 612, Number: 4321}
 	buffer := make([]byte, 0, 256)
 	b.ReportAllocs()
 	for b.Loop() {

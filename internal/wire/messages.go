@@ -137,13 +137,14 @@ type Drops struct {
 	Drops []Drop `json:"drops"`
 }
 
-// Result answers one tap of this connection. Cents is the claim's for won and duplicate, else 0.
+// Result answers one tap of this connection. Cents and Number are the claim's for won and duplicate, else 0.
 type Result struct {
 	Type    string       `json:"type"`
 	Round   string       `json:"round"`
 	Drop    game.DropID  `json:"drop"`
 	Outcome game.Outcome `json:"outcome"`
 	Cents   game.Cents   `json:"cents"`
+	Number  int          `json:"number"`
 }
 
 // ClaimMade tells a player of a claim of theirs that this connection did not hear of as a result: made in another tab, or

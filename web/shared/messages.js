@@ -80,7 +80,7 @@
 
 /** @typedef {{type: 'round', round: Round}} RoundChanged */
 /** @typedef {{type: 'drops', round: string, drops: Drop[]}} Drops */
-/** @typedef {{type: 'result', round: string, drop: number, outcome: Outcome, cents: number}} Result */
+/** @typedef {{type: 'result', round: string, drop: number, outcome: Outcome, cents: number, number: number}} Result number: the claim's, 0 where nothing was won */
 /** @typedef {{type: 'claim', claim: Claim}} ClaimMade */
 /** @typedef {{type: 'notice', code: string, text: string}} Notice */
 /** @typedef {{type: 'pong', sent: number, now: number}} Pong */

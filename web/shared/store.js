@@ -133,18 +133,17 @@ export class Store {
     this.tally.value = tally;
   }
 
-  /** A result has no number; the claim message that follows brings it. @param {Result} result */
-  #takeResult({ round, drop, outcome, cents }) {
+  /** @param {Result} result */
+  #takeResult({ round, drop, outcome, cents, number }) {
     if (outcome !== 'won' && outcome !== 'duplicate') return;
-    if (this.claims.value.some((claim) => claim.drop === drop)) return;
-    this.#addClaim({ round, drop, cents, number: 0, player: this.you.value?.player ?? '', nickname: '' });
+    this.#addClaim({ round, drop, cents, number, player: this.you.value?.player ?? '', nickname: '' });
   }
 
   /** @param {Claim} claim */
   #addClaim(claim) {
     if (claim.round !== this.round.value?.id) return;
     const others = this.claims.value.filter((known) => known.drop !== claim.drop);
-    this.claims.value = [...others, claim].sort((a, b) => (a.number || Infinity) - (b.number || Infinity) || 0);
+    this.claims.value = [...others, claim].sort((a, b) => a.number - b.number);
   }
 
   /** @param {Result|ClaimMade|Notice|Refused} message */

@@ -99,13 +99,26 @@ test('a welcome of an instance that lags does not take the totals back, one of a
 
 test('a win is counted at once, and once, whichever of result and claim come in whatever order', () => {
   const claim = { ...server('claim').claim, number: 3, drop: 40, cents: 5 };
-  const result = { ...server('result'), drop: 40, cents: 5 };
+  const result = { ...server('result'), drop: 40, cents: 5, number: 3 };
   for (const order of [['result', 'claim'], ['claim', 'result'], ['result', 'result', 'claim', 'claim']]) {
     const { store } = welcomed();
     for (const type of order) store.receive(type === 'result' ? result : { type: 'claim', claim });
     assert.equal(store.ownCents.value, 617, order.join());
     assert.deepEqual(store.claims.value.map(({ number }) => number), [2, 3], order.join());
   }
+});
+
+test('two tabs list the same packets in the same order, whichever of them won which', () => {
+  const won = [{ number: 5, drop: 41, cents: 8 }, { number: 3, drop: 40, cents: 5 }, { number: 9, drop: 42, cents: 7 }];
+  const lists = [[0, 1, 2], [2, 0, 1], [1, 2, 0]].map((order, tab) => {
+    const { store } = welcomed();
+    for (const at of order) {
+      if (at === tab) store.receive({ ...server('result'), ...won[at] });
+      else store.receive({ type: 'claim', claim: { ...server('claim').claim, ...won[at] } });
+    }
+    return store.claims.value.map(({ drop }) => drop);
+  });
+  assert.deepEqual(lists, [[17, 40, 41, 42], [17, 40, 41, 42], [17, 40, 41, 42]]);
 });
 
 test('a busy answer is overridden by the claim', () => {
