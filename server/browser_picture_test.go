@@ -21,6 +21,7 @@ func (s *sheet) picture(name string) {
 	if folder == "" {
 		return
 	}
+	s.await("[...document.querySelectorAll('.podium')].every((podium) => podium.getAnimations({ subtree: true }).length === 0)") // it rises
 	pixels, err := chromedp.Run(s.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		s.t.Fatal(err)
