@@ -42,6 +42,7 @@ type app struct {
 	rounds    *rounds.Service
 	committer *grab.Committer
 	settler   *settle.Settler // works unless others settle
+	witness   *settle.Witness // of what Redis may forget
 	payouts   *payout.Sender  // nil where nothing is paid out, or by others
 	rooms     *live.Rooms
 	ear       *rdb.Subscription
@@ -114,9 +115,9 @@ func (a *app) openRooms(context.Context) error {
 	a.openSettler()
 	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
 		a.rooms.Grabbed(room, round, grabbed)
-		a.sawGranted(round, grabbed)
+		a.sawGranted(room, round, grabbed)
 	}})
-	a.ear = a.redis.Subscribe(context.Background(), a.log, func(heard game.Heard) { a.rooms.Hear(heard) })
+	a.ear = a.redis.Subscribe(context.Background(), a.log, a.hear)
 	a.rooms = live.New(live.Options{
 		Books: a.books, Pool: a.redis, Ear: a.ear, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
 		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,
@@ -125,6 +126,7 @@ func (a *app) openRooms(context.Context) error {
 	a.endKeeping = end
 	a.background.Go(func() { a.rounds.Keep(keeping) })
 	a.background.Go(func() { a.keepTime(keeping) })
+	a.background.Go(func() { a.witness.Run(keeping, nil) })
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 // openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
 func (a *app) openSettler() {
 	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
+	a.witness = settle.NewWitness(a.settler)
 	if a.config.NoSettle {
 		return
 	}
@@ -31,17 +32,20 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 	return settle.New(books, redis, settle.Options{Retention: c.KeysRetention, Embedded: embedded, Log: log})
 }
 
-// sawGranted tells the settler which claim numbers were granted, so that it notices when Redis forgets them.
-func (a *app) sawGranted(round string, grabbed game.Grabbed) {
-	if a.config.NoSettle {
-		return
-	}
+// hear passes on what this instance hears from Redis: to the rooms, and to who notices when Redis forgets it.
+func (a *app) hear(heard game.Heard) {
+	a.witness.Hear(heard)
+	a.rooms.Hear(heard)
+}
+
+// sawGranted tells the witness which claim numbers were granted.
+func (a *app) sawGranted(room, round string, grabbed game.Grabbed) {
 	highest := 0
 	for _, answer := range grabbed.Answers {
 		highest = max(highest, answer.Number)
 	}
 	if highest > 0 {
-		a.settler.Saw(round, highest)
+		a.witness.Granted(room, round, highest)
 	}
 }
 
@@ -93,13 +97,16 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	var working sync.WaitGroup
 	settler := c.newSettler(books, redis, false, log)
 	working.Go(func() { settler.Run(ctx) })
+	witness := settle.NewWitness(settler)
+	ear := redis.Subscribe(context.WithoutCancel(ctx), log, witness.Hear)
+	working.Go(func() { witness.Run(ctx, ear) })
 	keeper := rounds.New(books, redis, rounds.Options{Log: log})
 	working.Go(func() { keeper.Keep(ctx) })
 	if sender != nil {
 		working.Go(func() { sender.Run(ctx) })
 	}
 	working.Wait()
-	return errors.Join(redis.Disconnect(), books.Close())
+	return errors.Join(ear.Close(), redis.Disconnect(), books.Close())
 }
 
 // openBoth opens the database and a Redis of its own.
@@ -133,6 +140,7 @@ func settleMetrics(settler *settle.Settler) []prometheus.Collector {
 		counter("quarantined_total", "Claims put aside.", func(c settle.Counts) int64 { return c.Quarantined }),
 		counter("dead_letters_total", "Entries that do not parse.", func(c settle.Counts) int64 { return c.DeadLetters }),
 		counter("alarms_total", "Rounds frozen because their books do not agree.", func(c settle.Counts) int64 { return c.Alarms }),
+		counter("lost_total", "Rounds frozen because Redis lost claims that players were told of.", func(c settle.Counts) int64 { return c.Lost }),
 		counter("expiring_total", "Warnings that an unsettled round's keys expire soon.", func(c settle.Counts) int64 { return c.Expiring }),
 		gauge("unsettled_rounds", "Begun rounds that are not settled.", func(c settle.Counts) int64 { return c.Unsettled }),
 		gauge("lag_ms", "How old the newest entry was when it was booked last, in ms.", func(c settle.Counts) int64 { return c.Lag }),

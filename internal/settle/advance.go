@@ -17,7 +17,7 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	granted := max(account.Highest, c.heard(), c.audit.highest) // before Redis is asked, which may only know of more
+	granted := max(account.Highest, c.audit.highest) // before Redis is asked, which may only know of more
 	mark, err := c.outbox.Watermark(ctx, c.round.ID)
 	if errors.Is(err, game.ErrGone) {
 		_, done, err = c.withoutKeys(ctx)
@@ -39,11 +39,10 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 		}
 	}
 	if account.Frozen {
-		c.forget()
-		return false, nil
+		return false, c.forget(ctx, granted, mark)
 	}
 	if why := backwards(granted, account.Excused, mark); why != "" {
-		return false, c.freeze(ctx, c.round, why)
+		return false, c.lost(ctx, c.round.ID, granted, why)
 	}
 	c.audit.highest = mark.Claimed.Packets
 	why, err := c.compare(ctx, account, mark)
@@ -95,7 +94,6 @@ func (c *clerk) retire(ctx context.Context) error {
 	if err := c.outbox.Retire(ctx, c.round, c.options.Retention); err != nil {
 		return err
 	}
-	c.seen.Delete(c.round.ID)
 	return c.books.NoteRetired(ctx, c.round.ID)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync/atomic"
 	"time"
 
 	"redrain/internal/game"
@@ -75,31 +74,16 @@ func backwards(granted, excused int, mark game.Watermark) string {
 	return fmt.Sprintf("claim %d had been granted, and redis knows of %d only", granted, mark.Claimed.Packets)
 }
 
-// Saw tells the settler of a claim number that Redis granted, from whoever heard of it: should Redis forget the claim before
-// a settler took it, that is noticed.
-func (s *Settler) Saw(round string, number int) {
-	known, _ := s.seen.LoadOrStore(round, new(atomic.Int64))
-	highest, ok := known.(*atomic.Int64)
-	if !ok {
-		return
+// forget lets a frozen round begin anew. What it had granted once, and Redis forgot, goes into the ledger before: whoever
+// releases the round excuses that too.
+func (c *clerk) forget(ctx context.Context, granted int, mark game.Watermark) error {
+	if granted > mark.Claimed.Packets {
+		if _, _, err := c.books.NoteLost(ctx, c.round.ID, granted); err != nil {
+			return err
+		}
 	}
-	for was := highest.Load(); int64(number) > was && !highest.CompareAndSwap(was, int64(number)); was = highest.Load() {
-	}
-}
-
-// forget lets a frozen round begin anew: what it had granted once is known to whoever releases it.
-func (c *clerk) forget() {
 	c.audit = audit{warned: c.audit.warned}
-	c.seen.Delete(c.round.ID)
-}
-
-func (c *clerk) heard() int {
-	known, _ := c.seen.Load(c.round.ID)
-	highest, ok := known.(*atomic.Int64)
-	if !ok {
-		return 0
-	}
-	return int(highest.Load())
+	return nil
 }
 
 // watchExpiry raises an alarm when the keys of an unsettled round near their end.

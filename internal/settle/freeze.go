@@ -37,6 +37,27 @@ func (s *Settler) freeze(ctx context.Context, round game.Round, why string) erro
 	return errors.Join(s.tellFrozen(ctx, frozen, true), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
+// lost is an alarm of its own: Redis has forgotten claims up to a number that had been granted, and told of. Of all who notice,
+// one tells operators and hosts. Where a host has excused it, or the round is settled, nothing happens.
+func (s *Settler) lost(ctx context.Context, id string, number int, why string) error {
+	round, first, err := s.books.NoteLost(ctx, id, number)
+	if err != nil || !round.Frozen {
+		return err
+	}
+	err = s.tellFrozen(ctx, round, true) // whoever was first may have died before
+	if !first {
+		return err
+	}
+	s.counts.alarms.Add(1)
+	s.counts.lost.Add(1)
+	s.log.Error("round is frozen: redis lost claims that players were told of", "round", round.ID, "room", round.Room, "why", why)
+	notice := wire.Encode(wire.Notice{Code: "round_frozen"})
+	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.TellHosts(ctx, round.Room, claimsLost))
+}
+
+// claimsLost is the code of the notice that only hosts hear.
+const claimsLost = "claims_lost"
+
 // tellFrozen brings Redis to what SQL says. A round without keys grants nothing anyway.
 func (s *Settler) tellFrozen(ctx context.Context, round game.Round, frozen bool) error {
 	err := s.outbox.SetFrozen(ctx, round, frozen)
@@ -77,7 +98,6 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 	if mark == nil && round.Phase == game.Closed {
 		err = s.books.Interrupt(ctx, id)
 	}
-	s.seen.Delete(id)
 	s.log.Warn("round is released by the host", "round", round.ID, "room", round.Room)
 	return round, errors.Join(err, s.tellFrozen(ctx, round, false))
 }

@@ -118,6 +118,9 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 		Claims: mark.Claimed.Packets, ClaimedCents: mark.Claimed.Cents, RestCents: mark.Rest, RefundedCents: mark.Refunded,
 	}
 	c.want("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))
+	if account.Highest > account.Excused && (mark.Frozen || !c.InFlight) { // frozen, nothing was granted after the mark
+		c.want("highest claim", int64(max(mark.Claimed.Packets, account.Highest)), int64(mark.Claimed.Packets))
+	}
 	if c.InFlight {
 		return nil
 	}
@@ -131,9 +134,6 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	}
 	c.want("claims", int64(mark.Claimed.Packets+account.Accepted.Packets), int64(booked.Packets+extra.Packets))
 	c.want("claimed_cents", int64(mark.Claimed.Cents+account.Accepted.Cents), int64(booked.Cents+extra.Cents))
-	if account.Highest > account.Excused {
-		c.want("highest claim", int64(max(mark.Claimed.Packets, account.Highest)), int64(mark.Claimed.Packets))
-	}
 	if account.Refunded && mark.Phase == game.Closed {
 		c.want("refunded_cents", int64(mark.Refunded-account.Accepted.Cents), int64(c.Ledger.RefundedCents))
 	}

@@ -203,6 +203,10 @@ func (f *faults) Acknowledge(ctx context.Context, round string, entries ...strin
 
 func (f *faults) Close() {} // neither is this one's to close
 
+func (f *faults) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
+	return f.Client.Claims(ctx, round, after, limit)
+}
+
 func outboxKey(round game.Round) string { return "redrain:{" + round.ID + "}:outbox" }
 func stateKey(round game.Round) string  { return "redrain:{" + round.ID + "}:state" }
 

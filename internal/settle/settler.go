@@ -26,6 +26,9 @@ type Books interface {
 	Balances(ctx context.Context) (game.Cents, error)
 	NoteClosed(ctx context.Context, round string, reason game.CloseReason, claimed game.Left) (game.Round, error)
 	NoteFrozen(ctx context.Context, round string) (game.Round, error)
+	// NoteLost freezes a round of which Redis forgot claims up to a number, unless a host has excused that. first: it was not
+	// frozen before.
+	NoteLost(ctx context.Context, round string, number int) (lost game.Round, first bool, err error)
 	NoteReleased(ctx context.Context, round string, mark *game.Watermark) (game.Round, error)
 	NoteSettled(ctx context.Context, round string) (game.Round, error)
 	NoteRetired(ctx context.Context, round string) error
@@ -46,10 +49,14 @@ type Outbox interface {
 	Raw(ctx context.Context, round, entry string) (string, error)
 	ParseRaw(round, entry, raw string) game.Entry
 	Watermark(ctx context.Context, round string) (game.Watermark, error)
+	// Claims are those with a number above after, in their order.
+	Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error)
 	SetFrozen(ctx context.Context, round game.Round, frozen bool) error
 	Retire(ctx context.Context, round game.Round, lifetime time.Duration) error
 	Dismiss(ctx context.Context, round string, silent time.Duration) (int, error)
 	PublishNotice(ctx context.Context, room string, notice []byte) error
+	// TellHosts gives a room's hosts alone the code of a notice.
+	TellHosts(ctx context.Context, room, code string) error
 	// Now estimates Redis' clock.
 	Now() game.Moment
 }
@@ -92,7 +99,6 @@ type Settler struct {
 	log     *slog.Logger
 	counts  counts
 	nudge   chan struct{}
-	seen    sync.Map // round → *atomic.Int64, the highest claim number that this process heard of
 }
 
 // New returns a settler; Run makes it work.

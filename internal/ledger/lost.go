@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"redrain/internal/game"
+)
+
+// NoteLost notes that claims of a round with numbers up to this one had been granted, of which Redis does not know any more, and
+// freezes the round. Repeated, also by others at the same time, first is true for one alone: the one that found it not frozen.
+// Where a host has excused the loss of this number already, or the round is settled, nothing changes. game.ErrNotFound: the
+// round was never begun.
+func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round game.Round, first bool, err error) {
+	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		first = false
+		b, err := l.newBooking(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		round = b.round
+		if number <= b.books.Excused || round.Phase == game.Settled {
+			return nil
+		}
+		if number > b.books.Highest { // then every settler knows of it, and a release excuses it
+			b.books.Highest = number
+			if _, err := tx.NewUpdate().Model(b.books).Column("highest").WherePK().Exec(ctx); err != nil {
+				return err
+			}
+		}
+		if first = !round.Frozen; !first {
+			return nil
+		}
+		round.Frozen = true
+		return setFrozen(ctx, tx, id, true)
+	})
+	if err != nil {
+		return game.Round{}, false, fmt.Errorf("note lost claims: round %s: %w", id, err)
+	}
+	return round, first, nil
+}
