@@ -229,6 +229,7 @@ export const words = {
   'preview.falling': 'About {drops} things fall on each screen, {bombs} of them bombs.',
 
   'notice.round_frozen': 'The round is on hold while its books are checked.',
+  'notice.claims_lost': 'Redis lost claims that players were told of. The round is on hold: look at its books.',
 
   'error.unknown': 'Something went wrong. Please try again.',
   'error.offline': 'No connection. Check your network and try again.',

@@ -220,6 +220,7 @@ export const words = {
   'preview.falling': '每块屏幕约落下 {drops} 个，其中炸弹约 {bombs} 个。',
 
   'notice.round_frozen': '本场已暂停，工作人员正在核对。',
+  'notice.claims_lost': 'Redis 丢失了已告知玩家的领取记录，本场已暂停，请查看账目。',
 
   'error.unknown': '出了点问题，请再试一次。',
   'error.offline': '网络不通，请检查后再试。',
