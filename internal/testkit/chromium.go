@@ -16,12 +16,13 @@ import (
 type Screen struct {
 	Width, Height int64
 	Scale         float64 // device pixels a CSS pixel
-	Phone         bool    // touch, portrait and the mobile viewport rules
+	Handheld      bool    // touch, portrait and the mobile viewport rules, as phones and tablets have them
 }
 
 // The screens that the product is made for.
 var (
-	PhoneScreen  = Screen{Width: 390, Height: 844, Scale: 2, Phone: true}
+	PhoneScreen  = Screen{Width: 390, Height: 844, Scale: 2, Handheld: true}
+	TabletScreen = Screen{Width: 820, Height: 1180, Scale: 1, Handheld: true}
 	LaptopScreen = Screen{Width: 1280, Height: 800, Scale: 1}
 	BigScreen    = Screen{Width: 1920, Height: 1080, Scale: 1}
 )
@@ -29,7 +30,7 @@ var (
 // Emulate gives a page this size from now on.
 func (s Screen) Emulate() chromedp.Action[chromedp.Void] {
 	options := []chromedp.EmulateViewportOption{chromedp.EmulateScale(s.Scale)}
-	if s.Phone {
+	if s.Handheld {
 		options = append(options, chromedp.EmulatePortrait, chromedp.EmulateMobile, chromedp.EmulateTouch)
 	}
 	return chromedp.EmulateViewport(s.Width, s.Height, options...)
@@ -94,6 +95,12 @@ func quietFlags(path string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("no-pings", true),
 		chromedp.Flag("mute-audio", true),
 	)
+}
+
+// In is the same browser for a test within the one that started it: pages that it opens end with that test, which also
+// fails for what is uncaught in them.
+func (b *Browser) In(t testing.TB) *Browser {
+	return &Browser{t: t, ctx: b.ctx}
 }
 
 // Page opens an empty page with cookies and storage of its own, as another person's device would have.

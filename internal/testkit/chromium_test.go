@@ -67,7 +67,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 func TestUncaughtExceptionFailsTheTest(t *testing.T) {
 	url := serveDocument(t, `<!doctype html><script>throw new Error('the rain stopped')</script>`)
 	test := &complaints{TB: t}
-	browser := &Browser{t: test, ctx: Chromium(t).ctx}
+	browser := Chromium(t).In(test)
 	if err := chromedp.Do(browser.Page(LaptopScreen), chromedp.Navigate(url)); err != nil {
 		t.Fatal(err)
 	}
