@@ -2,10 +2,14 @@ package main
 
 import (
 	_ "embed"
-	"fmt"
+	"errors"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"redrain/internal/testkit"
+	"redrain/internal/wire"
 )
 
 //go:embed testdata/axe-core/axe.min.js
@@ -33,53 +37,96 @@ func (s *sheet) faults() []string {
 	return see[[]string](s, "window.faults")
 }
 
-// No page keeps anybody out: neither before a round nor in one nor after it, on phones, on the wall and at the host's desk.
-// The host's other pages are looked at where they are clicked through.
+// No page keeps anybody out: neither before a round nor in one nor after it, nor where one cannot go on, on phones, on the wall
+// and at the host's desk. The host's other pages are looked at where they are clicked through.
 func TestPagesKeepNobodyOut(t *testing.T) {
-	e := openEvening(t, "en-GB", 1000)
-	for _, s := range []*sheet{e.screen, e.ann, e.annsTab, e.bob} {
+	e := openVenue(t).begin(t, testkit.PhoneScreen, "en-GB")
+	for _, s := range []*sheet{e.screen, e.ann, e.bob} {
 		s.calm() // the rain as buttons
 	}
-	door := newSheet(t, testkit.Chromium(t), testkit.PhoneScreen, "the door", e.url, "zh-CN")
-	for _, path := range []string{"/", "/host"} {
+	door := newSheet(t, e.browser, testkit.PhoneScreen, "the door", e.url, "zh-CN")
+	for _, path := range []string{"/", "/host", "/r/NOROOM", "/screen/NOROOM"} {
 		door.open(path)
 		door.await("document.querySelector('button')")
 		door.accessible(path)
 	}
-	e.makeRoom("Annual party", "Rooms")
+	e.makeRoom()
 	door.open("/r/" + e.code)
 	door.awaitPhase("entry")
 	door.accessible("entry")
-	e.makeRound(map[string]string{"total_cents": "10", "packets": "8", "duration_ms": "30", "cap": "4", "countdown_ms": "5", "bomb_percent": "0"}, "pace-burst")
-	e.comeIn("Ann", "Bob")
-	look := func(state string) {
-		t.Helper()
-		for _, s := range []*sheet{e.ann, e.screen, e.host} {
-			s.accessible(state)
-		}
-	}
-	look("waiting")
-	e.start()
-	for _, s := range []*sheet{e.ann, e.screen} {
+	round := newRound(t, e.books, e.code, map[string]any{
+		"title": "Opening", "total_cents": 1000, "packets": 8, "duration_ms": 30_000, "cap": 4, "countdown_ms": 5000, "bomb_percent": 0, "pace": "burst",
+	})
+	e.comeIn()
+	e.host.click("tab-rounds")
+	e.accessibleTo("waiting", e.ann, e.screen, e.host)
+
+	startRound(t, e.books, round.ID)
+	for _, s := range e.audience() {
 		s.awaitPhase("countdown")
 	}
-	e.ann.accessible("countdown")
-	e.screen.accessible("countdown")
-	for _, s := range []*sheet{e.ann, e.bob, e.screen, e.host} {
+	e.accessibleTo("countdown", e.ann, e.screen)
+	for _, s := range append(e.audience(), e.host) {
 		s.awaitPhase("raining")
 	}
-	look("raining")
+	e.accessibleTo("raining", e.ann, e.screen, e.host)
+	e.ann.tapDrops(2)
 	e.host.click("stop")
-	e.host.accessible("the question")
+	e.accessibleTo("the question", e.host)
 	e.host.click("dialog-yes")
-	for _, s := range []*sheet{e.ann, e.screen, e.host} {
+	for _, s := range append(e.audience(), e.host) {
 		s.awaitPhase("closed")
 	}
-	e.host.click("show-claims")
-	e.host.await(fmt.Sprintf("document.querySelector('%s')", at("books")))
-	look("closed")
+	e.accessibleTo("closed", e.ann, e.bob, e.screen)
+	e.ann.click("open-all")
+	e.ann.await("document.querySelector('" + at("own-rank") + "')")
+	e.accessibleTo("opened", e.ann)
+	e.checkAmounts()
+	e.accessibleTo("the check", e.ann)
+	e.accessibleAside(round)
 	see[bool](door, "document.body.append(document.createElement('button')) === undefined")
 	if len(door.faults()) == 0 {
 		t.Error("a button without a name is no fault")
 	}
+}
+
+func (e *evening) accessibleTo(state string, pages ...*sheet) {
+	e.t.Helper()
+	for _, s := range pages {
+		s.accessible(state)
+	}
+}
+
+// accessibleAside looks at what a host sees beside the usual: errors, questions, help, the other theme; and at a player who is
+// sent away.
+func (e *evening) accessibleAside(round wire.Round) {
+	e.t.Helper()
+	h := e.host
+	e.openRound(h, round)
+	h.click("theme")
+	e.accessibleTo("closed, in the other theme", h)
+	h.do(chromedp.KeyEvent("?"))
+	h.await("document.querySelector('" + at("keys") + "')")
+	e.accessibleTo("the shortcuts", h)
+	h.do(chromedp.KeyEvent(kb.Escape))
+	h.await("!document.querySelector('" + at("keys") + "')")
+	h.click("new-round")
+	h.fill("packets", "0")
+	h.await("document.querySelector('" + at("error-packets") + "')?.innerText")
+	e.accessibleTo("a form with an error", h)
+	h.click("tab-players")
+	h.await("document.querySelectorAll('" + at("player") + "').length === 2")
+	e.accessibleTo("players, in the other theme", h)
+	h.click("block")
+	e.accessibleTo("the question whether to block", h)
+	h.click("dialog-yes")
+	testkit.Eventually(e.t, soon, func() error {
+		for _, s := range []*sheet{e.ann, e.bob} {
+			if see[bool](s, "document.querySelector('"+at("action")+"') !== null") {
+				s.accessible("sent away")
+				return nil
+			}
+		}
+		return errors.New("nobody was sent away")
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -27,6 +26,7 @@ type sheet struct {
 	who      string
 	site     string
 	language string // as browsers ask for it: zh-CN
+	screen   testkit.Screen
 	ctx      context.Context
 
 	mu         sync.Mutex
@@ -36,7 +36,7 @@ type sheet struct {
 // newSheet opens an empty page on a device of its own.
 func newSheet(t *testing.T, browser *testkit.Browser, screen testkit.Screen, who, site, language string) *sheet {
 	t.Helper()
-	return prepare(t, browser.Page(screen), who, site, language)
+	return prepare(t, browser.Page(screen), screen, who, site, language)
 }
 
 // newTab opens another page on the same device: they share cookies and storage.
@@ -44,14 +44,14 @@ func (s *sheet) newTab(screen testkit.Screen, who, site, language string) *sheet
 	s.t.Helper()
 	ctx, end := chromedp.NewContext(s.ctx)
 	s.t.Cleanup(end)
-	tab := prepare(s.t, ctx, who, site, language)
+	tab := prepare(s.t, ctx, screen, who, site, language)
 	tab.do(screen.Emulate())
 	return tab
 }
 
-func prepare(t *testing.T, ctx context.Context, who, site, language string) *sheet {
+func prepare(t *testing.T, ctx context.Context, screen testkit.Screen, who, site, language string) *sheet {
 	t.Helper()
-	s := &sheet{t: t, who: who, site: site, language: language, ctx: ctx}
+	s := &sheet{t: t, who: who, site: site, language: language, screen: screen, ctx: ctx}
 	if err := chromedp.Listen(ctx, s.notice); err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +171,27 @@ func (s *sheet) open(path string) {
 	s.do(chromedp.Navigate(s.site + path))
 }
 
+// of is the selector of what stands in the part of the host's page that shows one round.
+func of(round, name string) string { return fmt.Sprintf(`[data-round="%s"] %s`, round, at(name)) }
+
 func (s *sheet) click(name string) {
 	s.t.Helper()
-	s.do(chromedp.Click(chromedp.CSS(at(name)), chromedp.NodeVisible))
+	s.clickOn(at(name))
+}
+
+func (s *sheet) clickOn(selector string) {
+	s.t.Helper()
+	s.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// touch puts a finger on a place of a phone or tablet, and clicks there with the mouse elsewhere.
+func (s *sheet) touch(x, y float64) {
+	s.t.Helper()
+	if s.screen.Handheld {
+		s.do(chromedp.TapXY(x, y))
+	} else {
+		s.do(chromedp.MouseClickXY(x, y))
+	}
 }
 
 // choose clicks the label around a choice: the choice itself is drawn by its label.
@@ -195,10 +213,15 @@ func (s *sheet) fill(name, text string) {
 // element.
 func (s *sheet) number(name, attribute string) int64 {
 	s.t.Helper()
-	text := see[string](s, fmt.Sprintf("document.querySelector('%s')?.dataset.%s ?? '-1'", at(name), attribute))
+	return s.numberOn(at(name), attribute)
+}
+
+func (s *sheet) numberOn(selector, attribute string) int64 {
+	s.t.Helper()
+	text := see[string](s, fmt.Sprintf("document.querySelector('%s')?.dataset.%s ?? '-1'", selector, attribute))
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		s.fail("%s of %s: %v", attribute, name, err)
+		s.fail("%s of %s: %v", attribute, selector, err)
 	}
 	return number
 }
@@ -229,47 +252,5 @@ func (s *sheet) calm() {
 		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
 	}); err != nil {
 		s.t.Fatal(err)
-	}
-}
-
-// drop is one entry of window.redrain.drops().
-type drop struct {
-	Drop int64   `json:"drop"`
-	Kind string  `json:"kind"`
-	AtMS int64   `json:"at_ms"`
-	X    float64 `json:"x"`
-	Y    float64 `json:"y"`
-}
-
-// dropsInReach are the drops of a kind that a finger can reach on this page right now.
-func (s *sheet) dropsInReach(kind string) []drop {
-	s.t.Helper()
-	return see[[]drop](s, fmt.Sprintf(
-		"(window.redrain?.drops() ?? []).filter(({ kind, y }) => kind === %q && y > 140 && y < innerHeight - 80)", kind))
-}
-
-// tapDrops taps what falls with a finger, one drop after the other, until the player has so many claims.
-func (s *sheet) tapDrops(claims int64) {
-	s.t.Helper()
-	deadline := time.Now().Add(soon)
-	for {
-		have := s.number("claims-count", "count")
-		if have >= claims {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.fail("%d claims within %v, want %d", have, soon, claims)
-		}
-		if falling := s.dropsInReach("packet"); len(falling) > 0 {
-			s.do(chromedp.TapXY(falling[0].X, falling[0].Y))
-			s.awaitOrMiss(fmt.Sprintf("document.querySelector('%s')?.dataset.count > %d", at("claims-count"), have))
-		}
-	}
-}
-
-// awaitOrMiss waits for what a tap should lead to; a finger may also have missed.
-func (s *sheet) awaitOrMiss(expression string) {
-	s.t.Helper()
-	for deadline := time.Now().Add(time.Second); !see[bool](s, "Boolean("+expression+")") && time.Now().Before(deadline); {
 	}
 }

@@ -14,45 +14,33 @@ import (
 	"redrain/internal/testkit"
 )
 
-// The sizes between a phone and a wall on which a host works.
-var tabletScreen = testkit.Screen{Width: 820, Height: 1180, Scale: 1}
-
 // hosting is a host with two windows on one room.
 type hosting struct {
 	*instance
 	t             *testing.T
-	device        string
 	code          string
 	window, other *sheet
 }
 
-// An evening as its host runs it, by clicking and typing only, on a tablet and on a phone: what one window does the other
-// shows without a reload.
+// What a host does besides running an evening as planned, by clicking and typing only, on a phone: what one window does the
+// other shows without a reload.
 func TestTheHostsPage(t *testing.T) {
-	for _, device := range []struct {
-		name, language string
-		screen         testkit.Screen
-	}{{"tablet", "zh-CN", tabletScreen}, {"phone", "en-GB", testkit.PhoneScreen}} {
-		t.Run("on a "+device.name, func(t *testing.T) {
-			h := openHosting(t, device.name, device.screen, device.language)
-			h.plan()
-			h.schedule()
-			h.exchange()
-			h.shortcuts()
-			h.players()
-			h.rehearse()
-			h.run()
-			h.sums()
-		})
-	}
+	h := openHosting(t)
+	h.plan()
+	h.schedule()
+	h.exchange()
+	h.shortcuts()
+	h.players()
+	h.refuseRehearsal()
+	h.run()
 }
 
-func openHosting(t *testing.T, device string, screen testkit.Screen, language string) *hosting {
+func openHosting(t *testing.T) *hosting {
 	t.Helper()
 	browser := testkit.Chromium(t)
-	h := &hosting{t: t, device: device, instance: startInstance(t)}
-	h.window = newSheet(t, browser, screen, "the host", h.url, language)
-	h.window.do(screen.Emulate())
+	h := &hosting{t: t, instance: startInstance(t)}
+	const language = "en-GB"
+	h.window = newSheet(t, browser, testkit.PhoneScreen, "the host", h.url, language)
 	h.window.calm() // what is just fading in has no contrast yet
 	h.window.open("/host")
 	h.window.fill("password", password)
@@ -68,14 +56,12 @@ func openHosting(t *testing.T, device string, screen testkit.Screen, language st
 	return h
 }
 
-// fits finds nothing that is wider than the page or keeps somebody out of it, and keeps a picture of it where those are wanted.
-func (h *hosting) fits(where string) {
+// look finds the page in its language, within its width and keeping nobody out.
+func (h *hosting) look(state string) {
 	h.t.Helper()
-	h.window.picture("host-" + h.device + "-" + where)
-	h.window.accessible(where)
-	if over := see[float64](h.window, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-		h.t.Errorf("%s: the page is %v pixels too wide", where, over)
-	}
+	h.window.readable(state)
+	h.window.fits(state)
+	h.window.accessible(state)
 }
 
 const titles = `[...document.querySelectorAll('.plan-item .round-title')].map((one) => one.textContent).join()`
@@ -92,7 +78,6 @@ func (h *hosting) plan() {
 	for _, preset := range []string{"party", "test"} {
 		h.window.click("preset-" + preset)
 		h.window.await("document.querySelector('" + at("preview") + "').dataset.ready === 'true'")
-		h.fits("form")
 		h.window.click("create-round")
 		h.window.await("!document.querySelector('" + at("round-form") + "')")
 	}
@@ -100,7 +85,6 @@ func (h *hosting) plan() {
 	before := see[string](h.window, titles)
 	h.window.click("move-down") // the first one
 	h.both(fmt.Sprintf("%s === %q", titles, swapped(before)))
-	h.fits("plan")
 }
 
 func swapped(pair string) string {
@@ -216,31 +200,19 @@ func (h *hosting) players() {
 		h.t.Errorf("a newcomer to a locked room: %v", err)
 	}
 	w.choose("door-locked")
-	h.fits("players")
+	h.look("players")
 }
 
-func (h *hosting) rehearse() {
+func (h *hosting) refuseRehearsal() {
 	h.t.Helper()
 	w := h.window
 	w.click("tab-rehearsals")
 	w.await("document.querySelector('" + at("no-rehearsals") + "')") // until then the form may move under the finger
 	w.await("document.querySelector('" + at("rehearse-round") + "')?.options.length === 3")
-	quick := `[...document.querySelector('` + at("rehearse-round") + `').options].find((one) => one.text.includes('1.00')).value`
-	see[bool](w, `((field) => { field.value = `+quick+`; return field.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('`+at("rehearse-round")+`'))`)
 	w.fill("bots_players", "501")
 	w.click("rehearse")
 	w.await("document.querySelector('" + at("error-bots_players") + "')?.innerText.includes('500')")
-	w.fill("bots_players", "12")
-	w.click("rehearse")
-	w.await("document.querySelector('" + at("rehearsal") + "')?.dataset.state === 'running'")
-	h.fits("rehearsal")
-	w.awaitFor(time.Minute, "document.querySelector('"+at("rehearsal")+"')?.dataset.state === 'done'")
-	if !see[bool](w, "document.querySelector('"+at("rehearsal")+"').dataset.conserved === 'true'") {
-		h.t.Errorf("the report says %s", w.text("rehearsal"))
-	}
-	if got := see[int](h.other, "document.querySelectorAll('"+at("round")+"').length"); got != 3 {
-		h.t.Errorf("the room has %d rounds after a rehearsal, want 3", got)
-	}
+	h.look("a refused rehearsal")
 }
 
 // awaitFor is await for what takes its time.
@@ -273,8 +245,6 @@ func (h *hosting) run() {
 			return nil
 		})
 	}
-	w.await("document.querySelector('" + at("chart-claimed") + "').dataset.points > 3")
-	h.fits("running")
 	h.hold()
 	see[bool](w, "document.activeElement.blur() === undefined")
 	w.do(chromedp.KeyEvent("x"))
@@ -299,11 +269,11 @@ func (h *hosting) hold() {
 	h.other.await("!document.querySelector('" + at("frozen") + "')")
 }
 
+// results sorts and searches the claims.
 func (h *hosting) results(players []*bots.Player) {
 	h.t.Helper()
 	w := h.window
 	w.click("show-claims")
-	w.await("document.querySelector('" + at("books") + "')?.dataset.agrees === 'true' && document.querySelector('" + at("books-held") + "').dataset.cents === '0'")
 	var won []int64
 	for _, p := range players {
 		for _, cents := range p.Won() {
@@ -311,39 +281,14 @@ func (h *hosting) results(players []*bots.Player) {
 		}
 	}
 	w.await(fmt.Sprintf("document.querySelectorAll('%s').length === %d", at("claim-row"), len(won)))
-	budget, claimed, refunded := w.number("books-budget", "cents"), w.number("books-claimed", "cents"), w.number("books-refunded", "cents")
-	if claimed != sum(won) || budget != claimed+refunded {
-		h.t.Errorf("the books say %d = %d + %d, the players heard of %d", budget, claimed, refunded, sum(won))
-	}
 	w.click("sort-cents")
 	slices.SortFunc(won, func(a, b int64) int { return int(b - a) })
 	w.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", at("claim-row"), joined(won)))
 	w.fill("claims-search", "玩家1")
 	w.await(fmt.Sprintf("document.querySelectorAll('%s').length === %d", at("claim-row"), len(players[1].Won())))
-	h.fits("results")
 	if round := players[0].Round(); round.Phase != game.Closed && round.Phase != game.Settled {
 		h.t.Errorf("the players' round is %s", round.Phase)
 	}
-}
-
-// sums exports the claims, and finds the same money in the books of all rounds, to which the rehearsal has added nothing.
-func (h *hosting) sums() {
-	h.t.Helper()
-	w := h.window
-	claimed, refunded := w.number("books-claimed", "cents"), w.number("books-refunded", "cents")
-	rows := see[int](w, "document.querySelectorAll('"+at("claim-row")+"').length")
-	w.fill("claims-search", " ")
-	rows = max(rows, see[int](w, "document.querySelectorAll('"+at("claim-row")+"').length"))
-	see[bool](w, "fetch(document.querySelector('"+at("csv")+"').href).then((file) => file.text()).then((text) => { window.csv = text; }) instanceof Promise")
-	w.await(fmt.Sprintf("window.csv?.startsWith('number,') && window.csv.trim().split('\\n').length === %d", rows+1))
-	w.click("tab-books")
-	w.await("document.querySelector('" + at("sum-all") + "')")
-	for name, want := range map[string]int64{"sum-claimed_cents": claimed, "sum-refunded_cents": refunded, "sum-budget_cents": claimed + refunded, "balance": -claimed} {
-		if got := w.numbers(name, "cents"); got[len(got)-1] != want {
-			h.t.Errorf("%s is %v, want %d at the end", name, got, want)
-		}
-	}
-	h.fits("books")
 }
 
 func joined(numbers []int64) string {
