@@ -159,17 +159,33 @@ func (s *Seat) judge(r *rain, id game.DropID, now game.Moment, spread int64) (ga
 	if claim, ok := s.claimOf(id); ok {
 		return game.Answer{Outcome: game.Duplicate, Cents: claim.Cents, Number: claim.Number}, true
 	}
-	if outcome, known := s.judgeOver(r, now); known {
-		return game.Answer{Outcome: outcome}, true
+	outcome, known := s.judgeShut(r, now)
+	if r.surelyOpen(now) {
+		outcome, known = s.judgeOpen(r, id, now, spread)
 	}
-	if s.spent[id] && r.surelyOpen(now) {
-		return game.Answer{Outcome: game.Missed}, true
-	}
-	return s.judgeReleased(r, id, now, spread)
+	return game.Answer{Outcome: outcome}, known
 }
 
-// judgeOver answers for rounds that can grant nothing any more, once this player's own claims are known for good.
-func (s *Seat) judgeOver(r *rain, now game.Moment) (game.Outcome, bool) {
+// judgeOpen answers while the window is open beyond doubt.
+func (s *Seat) judgeOpen(r *rain, id game.DropID, now game.Moment, spread int64) (game.Outcome, bool) {
+	switch {
+	case len(s.claims) >= r.round.Settings.Cap: // then these are all that the player can ever have
+		return game.Capped, true
+	case s.loaded && r.final:
+		return game.SoldOut, true
+	case s.spent[id]:
+		return game.Missed, true
+	case s.loaded && !r.soldOut() && r.allReleasedClaimed(now, spread):
+		// Sound only because this instance then knows every claim there is, this player's too.
+		s.spend(id)
+		return game.Missed, true
+	default:
+		return "", false
+	}
+}
+
+// judgeShut answers for rounds that can grant nothing any more, once this player's own claims are known for good.
+func (s *Seat) judgeShut(r *rain, now game.Moment) (game.Outcome, bool) {
 	closed := r.round.Phase.Over()
 	switch {
 	case !s.loaded || !r.final || r.round.Frozen:
@@ -178,26 +194,9 @@ func (s *Seat) judgeOver(r *rain, now game.Moment) (game.Outcome, bool) {
 		return game.SoldOut, true
 	case closed || r.late(now):
 		return game.Late, true
-	case !r.surelyOpen(now):
-		return "", false
-	case len(s.claims) >= r.round.Settings.Cap:
-		return game.Capped, true
 	default:
-		return game.SoldOut, true
+		return "", false
 	}
-}
-
-// judgeReleased answers missed while every released packet is known to be claimed. It is sound only because this instance
-// then knows every claim there is, this player's too.
-func (s *Seat) judgeReleased(r *rain, id game.DropID, now game.Moment, spread int64) (game.Answer, bool) {
-	if !s.loaded || !r.surelyOpen(now) || r.soldOut() || !r.allReleasedClaimed(now, spread) {
-		return game.Answer{}, false
-	}
-	if len(s.claims) >= r.round.Settings.Cap {
-		return game.Answer{Outcome: game.Capped}, true
-	}
-	s.spend(id)
-	return game.Answer{Outcome: game.Missed}, true
 }
 
 // pending is one tap on its way to the pool and back. The room's lock guards claim.
