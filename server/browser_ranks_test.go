@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"redrain/internal/testkit"
+)
+
+// Case 29. Elsewhere players with the same sum stood in another order on another screen.
+//
+// Here whoever reached it first stands first, on both walls, though each hangs on an instance of its own, on the host's page, and
+// on the phones.
+func TestCase29TiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
+	a, b := startTwo(t, testkit.Redis(t).URL)
+	host, browser := hostOf(t, a), testkit.Chromium(t)
+	room := newRoom(t, host)
+	round := newRound(t, host, room, map[string]any{
+		"total_cents": 700, "packets": 7, "cap": 1, "split": "dealt", "deal": "equal", "pace": "burst",
+		"countdown_ms": 0, "duration_ms": 60_000, "bomb_percent": 0,
+	})
+	var pages []*sheet
+	for who, in := range map[string]*instance{"the wall on the first instance": a, "the wall on the second": b} {
+		wall := newSheet(t, browser, testkit.BigScreen, who, in.url, "en")
+		wall.open("/screen/" + room)
+		wall.awaitPhase("waiting")
+		pages = append(pages, wall)
+	}
+	desk := newSheet(t, browser, testkit.LaptopScreen, "the host", b.url, "en")
+	desk.open("/host#/" + room)
+	desk.fill("password", password)
+	desk.click("login")
+	desk.awaitPhase("waiting")
+	pages = append(pages, desk)
+	ann, bob := comeByLink(t, browser, a, room, "Ann"), comeByLink(t, browser, b, room, "Bob")
+	others := seat(t, room, 4, a, b)
+
+	startRound(t, host, round.ID)
+	bob.awaitPhase("raining")
+	bob.tapDrops(1)
+	for _, other := range others {
+		testkit.Eventually(t, soon, func() error {
+			if drop := other.NextDrop(); drop != 0 {
+				_ = other.Tap(t.Context(), drop, time.Now()) // what came of it shows in what was won
+			}
+			if len(other.Won()) == 0 {
+				return errors.New("nothing won yet")
+			}
+			return nil
+		})
+	}
+	ann.tapDrops(1)
+
+	claims, err := host.Claims(t.Context(), round.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, claim := range claims {
+		order = append(order, claim.Nickname)
+	}
+	if len(order) != 6 || order[0] != "Bob" || order[5] != "Ann" {
+		t.Fatalf("the claims are %+v", claims)
+	}
+	for _, page := range pages {
+		page.awaitRanks(order)
+	}
+	if _, err := host.Stop(t.Context(), round.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, ann, bob) {
+		page.awaitPhase("closed")
+		page.awaitRanks(order)
+	}
+	for phone, rank := range map[*sheet]string{bob: "1", ann: "6"} {
+		phone.click("open-all")
+		phone.await("document.querySelector('" + at("own-rank") + "')?.dataset.rank === '" + rank + "'")
+	}
+}
+
+// comeByLink brings a player in on a phone of their own.
+func comeByLink(t *testing.T, browser *testkit.Browser, in *instance, room, name string) *sheet {
+	t.Helper()
+	phone := newSheet(t, browser, testkit.PhoneScreen, name, in.url, "en")
+	phone.open("/r/" + room)
+	phone.awaitPhase("entry")
+	phone.fill("nickname", name)
+	phone.click("join")
+	phone.awaitPhase("waiting")
+	return phone
+}
+
+// awaitRanks waits for the leaderboard's names, on the podium and below it, in their order.
+func (s *sheet) awaitRanks(names []string) {
+	s.t.Helper()
+	const shown = `[...document.querySelectorAll('[data-test="rank"], [data-test="podium"]')]
+		.sort((a, b) => a.dataset.rank - b.dataset.rank).map((one) => one.querySelector('bdi').textContent)`
+	testkit.Eventually(s.t, soon, func() error {
+		if got := see[[]string](s, shown); !slices.Equal(got, names) {
+			return fmt.Errorf("%s shows the ranks %q, want %q", s.who, got, names)
+		}
+		return nil
+	})
+}
