@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -73,6 +75,14 @@ func TestTheWatchOverPagesSees(t *testing.T) {
 	s.open("/")
 	s.do(chromedp.Evaluate[chromedp.Void](`void fetch('http://127.0.0.2:9/').catch(() => {})`))
 	s.do(chromedp.Evaluate[chromedp.Void](`console.error('something is wrong')`))
+	if words := s.unreadableWords("en"); len(words) > 0 {
+		t.Errorf("the page has words like %q", words)
+	}
+	s.do(chromedp.Evaluate[chromedp.Void](`document.body.insertAdjacentHTML('beforeend',
+		'<p>form.title</p><p>in {n} minutes</p><p>抢红包</p><bdi>小红</bdi><i hidden>form.hidden</i><button aria-label="form.more">…</button>')`))
+	if words := s.unreadableWords("en"); !slices.Equal(words, []string{"form.title", "{n}", "抢红包", "form.more"}) {
+		t.Errorf("what nobody can read is %q", words)
+	}
 	testkit.Eventually(t, soon, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -134,3 +144,30 @@ func TestCase25ATabWakesUpOnADeadLine(t *testing.T) {
 		t.Errorf("the phone shows %d claims, the books have %d", shown, len(claims))
 	}
 }
+
+// Case 24. Elsewhere proxies cut sockets that had been idle for a minute, and a player whose line had died without a word was
+// counted for as long. Here both sides ask each other in time: the wall counts the player no more, the phone says that it lost
+// the room, and comes back when the line does.
+func TestCase24ADeadLineIsNoticedOnBothSides(t *testing.T) {
+	t.Parallel()
+	in, browser := startInstance(t), testkit.Chromium(t)
+	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
+	room := newRoom(t, hostOf(t, in))
+	wall := newSheet(t, browser, testkit.BigScreen, "the wall", in.url, "en")
+	wall.open("/screen/" + room)
+	phone := comeByLink(t, browser, &instance{url: "http://" + line.Addr}, room, "Ann")
+	online := func(count int) string {
+		return fmt.Sprintf("document.querySelector('%s').dataset.count === '%d'", at("online"), count)
+	}
+	wall.await(online(1))
+
+	line.SwallowReplies(-1, "")
+	wall.awaitFor(pingsWithin+soon, online(0))
+	phone.awaitFor(pingsWithin+soon, "document.querySelector('"+at("connection")+"').dataset.state !== 'open'")
+	line.Heal()
+	phone.awaitFor(time.Minute, "document.querySelector('"+at("connection")+"').dataset.state === 'open'")
+	wall.await(online(1))
+}
+
+// pingsWithin is how long either side of a connection believes in it without hearing anything.
+const pingsWithin = 35 * time.Second
