@@ -12,6 +12,7 @@
 --        batch 'gone' when the round has no state; batch 'torn' when the amounts List is shorter than the packets left.
 
 local BOARD_SIZE = 100
+local LONGEST_NUMBER = 7 -- digits of a claim's number
 
 local state, claims, board, outbox, amounts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local batch, channel = ARGV[1], ARGV[2]
@@ -44,19 +45,21 @@ if pace == 'even' then
 end
 
 -- The players' claims as 'count total drop:cents:number drop:cents:number …', read once. Who has any, or wins, gets a place in
--- the lists below; nobody else pays for it. Lists of numbers cost less than a table each.
+-- the lists below; nobody else pays for it. Lists of numbers cost less than a table each. A player's text may be long: it is
+-- searched as it is, and copied only to be written.
 local players = {}
 for i = 1, taps do players[i] = ARGV[first_tap + 2 * (i - 1)] end
 local texts = redis.call('HMGET', claims, unpack(players))
 
 local places, placed = {}, 0 -- player → index into:
-local names, counts, totals, lists, lasts = {}, {}, {}, {}, {} -- lasts: the number of the player's last claim
-local heads, befores = {}, {} -- of who won now: 'count total', and the last number before, if there was one
+local names, counts, totals = {}, {}, {}
+local stored, from = {}, {} -- the text as it was read, and where its claims begin
+local heads, added, lasts = {}, {}, {} -- of who won now: 'count total', the claims won now, and the number of the last
 
-local function place(player, count, total, list, last)
+local function place(player, count, total, text, claims_from)
   placed = placed + 1
   places[player], names[placed] = placed, player
-  counts[placed], totals[placed], lists[placed], lasts[placed] = count, total, list, last
+  counts[placed], totals[placed], stored[placed], from[placed], added[placed] = count, total, text, claims_from, ''
   return placed
 end
 
@@ -101,10 +104,14 @@ local function tell(cents, number)
 end
 
 local function replay(at, drop)
-  local list = lists[at]
-  local _, found = string.find(list, ' ' .. drop .. ':', 1, true)
+  local mark, text = ' ' .. drop .. ':', stored[at]
+  local _, found = string.find(text, mark, from[at], true)
+  if not found then
+    text = added[at]
+    _, found = string.find(text, mark, 1, true)
+  end
   if not found then return false end
-  local cents, number = match(list, '^(%d+):(%d+)', found + 1)
+  local cents, number = match(text, '^(%d+):(%d+)', found + 1)
   tell(tonumber(cents), tonumber(number))
   return true
 end
@@ -124,13 +131,13 @@ local function win(player, drop, at)
   local claim = ' ' .. drop .. ':' .. cents_text .. ':' .. number_text
   left, rest = left - 1, rest - cents
   if at then
-    if not heads[at] then befores[at] = lasts[at] end
-    counts[at], totals[at], lists[at], lasts[at] = counts[at] + 1, totals[at] + cents, lists[at] .. claim, number
+    counts[at], totals[at], added[at] = counts[at] + 1, totals[at] + cents, added[at] .. claim
     heads[at] = format('%d %d', counts[at], totals[at])
   else
-    at = place(player, 1, cents, claim, number)
-    heads[at] = '1 ' .. cents_text
+    at = place(player, 1, cents, '', 1)
+    heads[at], added[at] = '1 ' .. cents_text, claim
   end
+  lasts[at] = number
   won = won + 1
   wins[won] = player .. ' ' .. drop .. ' ' .. cents_text .. ' ' .. number_text
   tell(cents, number)
@@ -140,8 +147,8 @@ for i = 1, taps do
   local player, drop = players[i], ARGV[first_tap + 2 * i - 1]
   local at = places[player]
   if not at and texts[i] then
-    local count, total, list, last = match(texts[i], '^(%d+) (%d+)( .*:(%d+))$')
-    at = place(player, tonumber(count), tonumber(total), list, tonumber(last))
+    local count, total, claims_from = match(texts[i], '^(%d+) (%d+)()')
+    at = place(player, tonumber(count), tonumber(total), texts[i], claims_from)
   end
   if at and replay(at, drop) then letters[i] = 'd'
   elseif shut then letters[i] = shut
@@ -165,12 +172,13 @@ local least = lowest_on_board[2] and -tonumber(lowest_on_board[2]) or 0
 local rows, risen, fallen, r = {}, {}, {}, 0
 for at = 1, placed do
   if heads[at] then
-    rows[r + 1], rows[r + 2] = names[at], heads[at] .. lists[at]
+    rows[r + 1], rows[r + 2] = names[at], heads[at] .. sub(stored[at], from[at]) .. added[at]
     r = r + 2
     if totals[at] > least then
       risen[#risen + 1] = -totals[at]
       risen[#risen + 1] = format('%07d:%s', lasts[at], names[at])
-      if befores[at] then fallen[#fallen + 1] = format('%07d:%s', befores[at], names[at]) end
+      local before = match(stored[at], ':(%d+)$', -LONGEST_NUMBER - 1)
+      if before then fallen[#fallen + 1] = format('%07d:%s', before, names[at]) end
     end
   end
 end
