@@ -46,14 +46,15 @@ func createInMariaDB(port int, database string) (err error) {
 	return err
 }
 
-// MariaDB starts a MariaDB server of this test's own, and ends it with the test.
+// MariaDB starts a MariaDB server of this test's own, or MySQL if TEST_MYSQLD says so, and ends it with the test.
 func MariaDB(t testing.TB) *Database {
 	t.Helper()
-	return ownDatabase(t, mariadb)
+	return ownDatabase(t, mariadbOrMySQL())
 }
 
-// SharedMariaDB returns the URL of a new database on the MariaDB server of this test binary, see Main.
+// SharedMariaDB returns the URL of a new database on the MariaDB server of this test binary, see Main; or MySQL if TEST_MYSQLD
+// says so.
 func SharedMariaDB(t testing.TB) string {
 	t.Helper()
-	return sharedDatabase(t, mariadb)
+	return sharedDatabase(t, mariadbOrMySQL())
 }
