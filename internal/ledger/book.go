@@ -63,7 +63,11 @@ func (b *booking) book(ctx context.Context, entries []game.Entry) error {
 			}
 		}
 		for _, claim := range entry.Claims {
-			claims = append(claims, claimRowOf(b.round.ID, claim, entry.At))
+			row := claimRowOf(b.round.ID, claim, entry.At)
+			if !row.possible() {
+				return fmt.Errorf("claim %d of %d cents: %w", row.Number, row.Cents, game.ErrRefused)
+			}
+			claims = append(claims, row)
 		}
 	}
 	if err := b.bookClaims(ctx, claims); err != nil {

@@ -29,6 +29,15 @@ func (r *claimRow) claim() game.Claim {
 	return game.Claim{Player: r.Player, Drop: game.DropID(r.Drop), Cents: game.Cents(r.Cents), Number: r.Number}
 }
 
+// longestID is what columns of ids hold, in bytes.
+const longestID = 100
+
+// possible is asked before a claim is inserted: an INSERT that ignores what is there already also bends, in MySQL and MariaDB,
+// or leaves out what else would be an error.
+func (r *claimRow) possible() bool {
+	return r.Number >= 1 && r.Cents >= 1 && len(r.Player) <= longestID
+}
+
 // equal compares what was granted; when is no part of it.
 func (r *claimRow) equal(c *claimRow) bool {
 	return r.Number == c.Number && r.Player == c.Player && r.Drop == c.Drop && r.Cents == c.Cents

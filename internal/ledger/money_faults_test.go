@@ -126,9 +126,13 @@ func TestRefusedIsToldFromAway(t *testing.T) {
 	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
-		_, err := l.Book(t.Context(), round.ID, []game.Entry{batch("1-0", game.Claim{Player: "ann", Drop: 1, Cents: -5, Number: 1})})
-		if !errors.Is(err, game.ErrRefused) {
-			t.Errorf("a claim of -5 cents: %v", err)
+		for _, never := range []game.Claim{
+			{Player: "ann", Drop: 1, Cents: -5, Number: 1}, {Player: "ann", Drop: 1, Cents: 5, Number: 0},
+			{Player: strings.Repeat("a", 101), Drop: 1, Cents: 5, Number: 1},
+		} {
+			if _, err := l.Book(t.Context(), round.ID, []game.Entry{batch("1-0", never)}); !errors.Is(err, game.ErrRefused) {
+				t.Errorf("%+v: %v", never, err)
+			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -47,8 +48,9 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		refuses:      mysqlRefuses,
 		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
-			const forever = 1 << 30 // seconds; ctx ends it
-			return lockBySession(ctx, db, fmt.Sprintf("DO GET_LOCK('redrain %d %s', %d)", purpose, config.DBName, forever))
+			const forever = 1 << 30                      // seconds; ctx ends it
+			name := sha256.Sum256([]byte(config.DBName)) // names of locks may have 64 characters, as names of databases
+			return lockBySession(ctx, db, fmt.Sprintf("DO GET_LOCK('redrain %d %x', %d)", purpose, name[:16], forever))
 		},
 	}, nil
 }

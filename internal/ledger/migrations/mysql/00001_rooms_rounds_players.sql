@@ -51,12 +51,14 @@ CREATE TABLE rounds (
     commitment          VARCHAR(100) NOT NULL, -- empty in a draft
     starts_at           BIGINT  NOT NULL, -- by Redis' clock; 0 until the round is open in Redis
     ends_at             BIGINT  NOT NULL,
-    claimed_packets     BIGINT  NOT NULL CHECK (claimed_packets BETWEEN 0 AND packets),
-    claimed_cents       BIGINT  NOT NULL CHECK (claimed_cents BETWEEN 0 AND total_cents),
+    claimed_packets     BIGINT  NOT NULL,
+    claimed_cents       BIGINT  NOT NULL,
     created_at          BIGINT  NOT NULL,
     begun_at            BIGINT  NOT NULL, -- by the clock of the instance that began it; 0 in a draft
     closed_at           BIGINT  NOT NULL, -- by the clock of the instance that closed it; 0 before
     FOREIGN KEY (room) REFERENCES rooms (code),
+    CHECK (claimed_packets BETWEEN 0 AND packets), -- MySQL wants what concerns two columns here
+    CHECK (claimed_cents BETWEEN 0 AND total_cents),
     CHECK ((phase = 'draft') = (secret = '')),
     CHECK ((phase IN ('closed', 'settled')) = (reason <> ''))
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
