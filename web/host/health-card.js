@@ -12,7 +12,7 @@ const LOOK_MS = 5000;
  * @param {{connection: Connection}} props
  */
 export function HealthCard({ connection }) {
-  const [checks, setChecks] = useState(/** @type {HealthCheck[]|null} */ (null));
+  const [checks, setChecks] = useState(/** @type {HealthCheck[]|null} */ ([])); // null: no answer
   useEffect(() => {
     let left = false;
     const look = () => {
@@ -21,9 +21,11 @@ export function HealthCard({ connection }) {
     };
     look();
     const timer = setInterval(look, LOOK_MS);
+    document.addEventListener('visibilitychange', look);
     return () => {
       left = true;
       clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
     };
   }, []);
   const state = connection.state.value;
