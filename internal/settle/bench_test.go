@@ -2,7 +2,10 @@ package settle_test
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -38,43 +41,80 @@ func (h *house) storm(round game.Round, claims int) {
 // BenchmarkSettle drains a backlog of 200,000 claims, from Redis into the ledger, with one settler: claims/s, and by how
 // many MB the heap grew at most meanwhile.
 func BenchmarkSettle(b *testing.B) {
-	const backlog = 200_000
 	for name, newDatabase := range databases {
-		b.Run(name, func(b *testing.B) {
-			h := benchHouse(b, newDatabase)
-			var settling time.Duration
-			var most uint64
-			for b.Loop() {
-				b.StopTimer()
-				round := h.openedIn(h.newRoom(), backlog, false)
-				h.storm(round, backlog)
-				h.close(round, game.Stopped)
-				b.StartTimer()
-				grew := watchHeap()
-				began := time.Now()
-				_, end := h.settler(settle.Options{})
-				for h.account(round).Phase != game.Settled {
-					time.Sleep(100 * time.Millisecond) // to ask more often would cost what is measured
-				}
-				settling += time.Since(began)
-				end()
-				most = max(most, grew())
-			}
-			b.ReportMetric(float64(b.N*backlog)/settling.Seconds(), "claims/s")
-			b.ReportMetric(float64(most)/1e6, "MB-grown")
-		})
+		b.Run(name, func(b *testing.B) { benchDrain(b, newDatabase, 200_000) })
 	}
 }
 
-// watchHeap samples the heap until it is asked by how many bytes it grew at most.
-func watchHeap() (grew func() uint64) {
-	heap := func() uint64 {
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
+// BenchmarkBacklog tells that memory does not grow with what waits: it drains backlogs of very different sizes, and reports
+// claims/s, and by how many MB the heap and the resident memory of this process grew at most meanwhile. Then it reads all of
+// the claims page by page as claims.csv does, and reports how the heap grew during that.
+func BenchmarkBacklog(b *testing.B) {
+	for _, backlog := range []int{200_000, game.MaxPackets} {
+		for name, newDatabase := range databases {
+			b.Run(fmt.Sprintf("%s/%d", name, backlog), func(b *testing.B) {
+				h, round := benchDrain(b, newDatabase, backlog)
+				grew := watchMemory()
+				for after := 0; after < backlog; {
+					page := must(h.books.BookedClaims(h.Context(), round.ID, after, 1000))(b)
+					after = page[len(page)-1].Number
+				}
+				b.ReportMetric(grew().heap, "MB-heap-csv")
+			})
+		}
 	}
-	runtime.GC()
-	before, most := heap(), uint64(0)
+}
+
+// benchDrain settles backlogs, and returns the last round.
+func benchDrain(b *testing.B, newDatabase func(testing.TB) string, backlog int) (h *house, round game.Round) {
+	b.Helper()
+	h = benchHouse(b, newDatabase)
+	var settling time.Duration
+	var most memory
+	for b.Loop() {
+		b.StopTimer()
+		round = h.openedIn(h.newRoom(), backlog, false)
+		h.storm(round, backlog)
+		h.close(round, game.Stopped)
+		b.StartTimer()
+		grew := watchMemory()
+		began := time.Now()
+		_, end := h.settler(settle.Options{})
+		for h.account(round).Phase != game.Settled {
+			time.Sleep(100 * time.Millisecond) // to ask more often would cost what is measured
+		}
+		settling += time.Since(began)
+		end()
+		grown := grew()
+		most = memory{max(most.heap, grown.heap), max(most.resident, grown.resident)}
+	}
+	b.ReportMetric(float64(b.N*backlog)/settling.Seconds(), "claims/s")
+	b.ReportMetric(most.heap, "MB-heap")
+	b.ReportMetric(most.resident, "MB-resident")
+	return h, round
+}
+
+// memory is what this process holds, in MB: of its heap, and of the machine's memory, where the system tells.
+type memory struct{ heap, resident float64 }
+
+func memoryNow() (m memory) {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	m.heap = float64(stats.HeapAlloc) / 1e6
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		var size, pages int
+		if _, err := fmt.Sscan(string(text), &size, &pages); err == nil {
+			m.resident = float64(pages*os.Getpagesize()) / 1e6
+		}
+	}
+	return m
+}
+
+// watchMemory samples the memory until it is asked by how much it grew at most.
+func watchMemory() (grew func() memory) {
+	debug.FreeOSMemory()
+	before := memoryNow()
+	most := before
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
@@ -85,14 +125,15 @@ func watchHeap() (grew func() uint64) {
 			case <-stop:
 				return
 			case <-ticker.C:
-				most = max(most, heap())
+				now := memoryNow()
+				most = memory{max(most.heap, now.heap), max(most.resident, now.resident)}
 			}
 		}
 	})
-	return func() uint64 {
+	return func() memory {
 		close(stop)
 		watching.Wait()
-		return most - min(most, before)
+		return memory{most.heap - before.heap, most.resident - before.resident}
 	}
 }
 
