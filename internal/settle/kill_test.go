@@ -2,8 +2,10 @@ package settle_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,4 +105,31 @@ func TestTheDatabaseServerIsDownForTenSeconds(t *testing.T) {
 			h.wantTold(round, told)
 		})
 	}
+}
+
+// A SQLite file cannot be down, but another process can hold it for longer than anybody waits for it.
+func TestTheSQLiteFileIsLockedForTwelveSeconds(t *testing.T) {
+	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+	round := h.opened(100_000)
+	h.settler(settle.Options{})
+	h.settler(settle.Options{})
+	told := h.grab(round, 100)
+	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 100 })
+
+	other := must(sql.Open("sqlite", "file:"+strings.TrimPrefix(h.databaseURL, "sqlite:")+"?_txlock=immediate"))(t)
+	defer other.Close()
+	held := must(other.BeginTx(t.Context(), nil))(t)
+	for since := time.Now(); time.Since(since) < 12*time.Second; {
+		told = append(told, h.grab(round, 5)...)
+		time.Sleep(10 * time.Millisecond) // a pace of grabs, not a wait
+	}
+	if account := h.account(round); account.Booked.Packets != 100 || h.pending(round) == 0 {
+		t.Errorf("something was booked into a locked file, or acknowledged: %+v", account)
+	}
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	h.close(round, game.Stopped)
+	h.await(round, "settled", settled)
+	h.wantTold(round, told)
 }
