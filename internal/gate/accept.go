@@ -31,21 +31,21 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
-// guest is who was admitted.
+// guest is who was admitted. It lives as long as the connection, so nothing in it is a part of the request's text.
 type guest struct {
-	room   string
-	role   wire.Role
-	player game.Player
+	role     wire.Role
+	player   string // its id, of a player
+	nickname string
 }
 
 // ServeHTTP upgrades a request that may come in. It returns at once; the connection lives on its own.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	guest, err := g.admit(r)
+	code, guest, err := g.admit(r)
 	if err != nil {
 		g.refuse(w, r, err)
 		return
 	}
-	room, err := g.opts.Rooms.Enter(r.Context(), guest.room)
+	room, err := g.opts.Rooms.Enter(r.Context(), code)
 	if err != nil {
 		g.refuse(w, r, err)
 		return
@@ -96,7 +96,7 @@ func (h *hijacked) Write(text []byte) (int, error) { return len(text), nil }
 
 // The library's buffers: its reader takes small frames, and its writer only control frames.
 const (
-	readBuffer  = 256
+	readBuffer  = 128
 	writeBuffer = 128
 )
 
@@ -114,16 +114,16 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.socket, bufio.NewReadWriter(in, bufio.NewWriterSize(h.socket, writeBuffer)), nil
 }
 
-// admit checks everything that can be checked before the upgrade.
-func (g *Gate) admit(r *http.Request) (guest, error) {
+// admit checks everything that can be checked before the upgrade; code is the room's.
+func (g *Gate) admit(r *http.Request) (code string, in guest, err error) {
 	query := r.URL.Query()
 	code, ok := game.CleanCode(query.Get("room"))
 	if !ok {
-		return guest{}, &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
+		return "", guest{}, &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
 	}
 	present, allowed := g.opts.Origins.Check(r)
 	if present && !allowed {
-		return guest{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
+		return "", guest{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
 	}
 	token := func(cookie string) string {
 		if token := query.Get("token"); token != "" || !present {
@@ -134,24 +134,23 @@ func (g *Gate) admit(r *http.Request) (guest, error) {
 		}
 		return ""
 	}
-	in := guest{room: code, role: wire.Role(query.Get("role"))}
-	switch in.role {
+	switch wire.Role(query.Get("role")) {
 	case wire.RoleScreen:
-		return in, nil
+		return code, guest{role: wire.RoleScreen}, nil
 	case wire.RoleHost:
 		if err := g.opts.Sessions.Host(token(g.opts.HostCookie)); err != nil {
-			return guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "log in as the host first"}
+			return "", guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "log in as the host first"}
 		}
-		return in, nil
+		return code, guest{role: wire.RoleHost}, nil
 	case wire.RolePlayer:
 		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie(code)), code)
 		if err != nil {
-			return guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
+			return "", guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
 		}
-		in.player, err = g.player(r.Context(), id)
-		return in, err
+		player, err := g.player(r.Context(), id)
+		return code, guest{wire.RolePlayer, player.ID, player.Nickname}, err
 	default:
-		return guest{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
+		return "", guest{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
 	}
 }
 

@@ -48,7 +48,7 @@ type conn struct {
 	seat   *live.Seat // of a player
 
 	frames  *rate.Limiter // all frames of this connection
-	refused *rate.Limiter // those that were answered with an error
+	refused *rate.Limiter // those that were answered with an error; nil until one was
 	ping    *time.Timer
 	heard   atomic.Uint32 // frames so far, which wraps around
 	waiter  *waiter       // of the round that was tapped last
@@ -59,7 +59,7 @@ func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in gu
 	perSecond := g.opts.FramesPerSecond
 	c := &conn{
 		gate: g, ws: ws, socket: socket, room: room, guest: in,
-		frames: rate.NewLimiter(perSecond, max(1, int(2*perSecond))), refused: rate.NewLimiter(1, 20),
+		frames: rate.NewLimiter(perSecond, max(1, int(2*perSecond))),
 	}
 	c.out.init(c)
 	return c
@@ -100,7 +100,7 @@ func (c *conn) sit() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), enterWithin)
 	defer cancel()
-	seat, err := c.room.Sit(ctx, c.guest.player.ID, c.guest.player.Nickname, c)
+	seat, err := c.room.Sit(ctx, c.guest.player, c.guest.nickname, c)
 	c.seat = seat
 	return err //nolint:wrapcheck // says itself what it is
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
 
 	"redrain/internal/game"
 	"redrain/internal/live"
@@ -93,6 +94,9 @@ func (c *conn) take(frame []byte) bool {
 
 func (c *conn) refuse(code, message string) bool {
 	c.Deliver(wire.Encode(wire.Error{Code: code, Message: message}))
+	if c.refused == nil {
+		c.refused = rate.NewLimiter(1, 20)
+	}
 	return c.refused.Allow()
 }
 
