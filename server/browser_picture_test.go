@@ -29,7 +29,7 @@ func (s *sheet) picture(name string) {
 	keep(s.t, filepath.Join(folder, name+"-"+s.language+".png"), pixels)
 }
 
-func keep(t *testing.T, path string, content []byte) {
+func keep(t testing.TB, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 // sheet is one page in a browser, driven by clicking and typing as people do. It is for one goroutine at a time. With the
 // test it complains about requests to anybody but the site, about what the content policy stopped, and about console errors.
 type sheet struct {
-	t        *testing.T
+	t        testing.TB
 	who      string
 	site     string
 	language string // as browsers ask for it: zh-CN
@@ -34,7 +34,7 @@ type sheet struct {
 }
 
 // newSheet opens an empty page on a device of its own.
-func newSheet(t *testing.T, browser *testkit.Browser, screen testkit.Screen, who, site, language string) *sheet {
+func newSheet(t testing.TB, browser *testkit.Browser, screen testkit.Screen, who, site, language string) *sheet {
 	t.Helper()
 	return prepare(t, browser.Page(screen), screen, who, site, language)
 }
@@ -49,7 +49,7 @@ func (s *sheet) newTab(screen testkit.Screen, who, site, language string) *sheet
 	return tab
 }
 
-func prepare(t *testing.T, ctx context.Context, screen testkit.Screen, who, site, language string) *sheet {
+func prepare(t testing.TB, ctx context.Context, screen testkit.Screen, who, site, language string) *sheet {
 	t.Helper()
 	s := &sheet{t: t, who: who, site: site, language: language, screen: screen, ctx: ctx}
 	if err := chromedp.Listen(ctx, s.notice); err != nil {
