@@ -1,5 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
+import { money } from '../shared/money.js';
 import { html } from '../shared/view.js';
 
 /** @import {Round, Tally} from '../shared/messages.js' */
@@ -13,7 +14,7 @@ export function Totals({ round, tally }) {
   const left = tally?.left_packets ?? round.packets;
   return html`<div class="totals">
     <progress class="totals-bar" max=${round.packets} value=${claimed} aria-label=${t('totals.claimed')}></progress>
-    <dl class="totals-list">
+    <dl class="totals-list" style=${{ '--letters': money(round.total_cents).length }}>
       <div><dt>${t('totals.claimed')}</dt><dd><${Money} cents=${tally?.claimed_cents ?? 0} test="claimed-cents" /></dd></div>
       <div><dt>${t('totals.left')}</dt><dd><${Money} cents=${tally?.left_cents ?? round.total_cents} test="left-cents" /></dd></div>
       <div><dt>${t('totals.claimed_packets')}</dt><dd data-test="claimed-packets" data-count=${claimed}>${t('totals.of', { part: claimed, all: round.packets })}</dd></div>

@@ -1,5 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
+import { money } from '../shared/money.js';
 import { secondsLeft } from '../shared/phase.js';
 import { html } from '../shared/view.js';
 
@@ -14,7 +15,7 @@ export function Hud({ live }) {
   if (!round.value) return null;
   const { cap, packets, ends_at: end } = round.value;
   const left = roundTally.value?.left_packets ?? packets;
-  return html`<div class="hud">
+  return html`<div class="hud" style=${{ '--letters': money(ownCents.value).length }}>
     <div class="hud-box">
       <span class="hud-label">${t('hud.own')}</span>
       <${Money} cents=${ownCents.value} test="sum" class="hud-sum" />

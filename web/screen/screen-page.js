@@ -12,6 +12,7 @@ import { Controls } from './controls.js';
 import { CountdownScene } from './countdown-scene.js';
 import { EndScene } from './end-scene.js';
 import { PlayingScene } from './playing-scene.js';
+import { TotalsBand } from './totals-band.js';
 import { WaitingScene } from './waiting-scene.js';
 
 /** @import {Live} from '../shared/live.js' */
@@ -46,7 +47,7 @@ export function ScreenPage({ code }) {
   if (connection.state.value === 'ended') return html`<${Ended} reason=${connection.reason.value} again=${() => connect(code)} />`;
   return html`<div class="screen">
     <header class="screen-top">
-      ${scene === 'waiting' ? html`<span class="screen-room"></span>`
+      ${scene === 'waiting' ? html`<div class="screen-room"><${TotalsBand} live=${live.value} code=${code} /></div>` // its name stands below, large
         : html`<h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>`}
       <${Controls} />
       <${ConnectionBadge} connection=${connection} />

@@ -3,7 +3,6 @@ import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name.js';
 import { NextRound } from '../shared/next-round.js';
 import { html } from '../shared/view.js';
-import { TotalsBand } from './totals-band.js';
 import { WelcomeBand } from './welcome-band.js';
 
 /** @import {Live} from '../shared/live.js' */
@@ -22,5 +21,5 @@ export const WaitingScene = ({ live, code }) => html`<main class="wait">
     <p class="wait-code" data-test="join-code" data-code=${code}>${code}</p>
   </div>
   <div class="wait-frame"><img class="wait-qr" data-test="qr" src=${qrAddress(code)} alt=${t('share.qr')} width="480" height="480" /></div>
-  <footer class="wait-foot"><${TotalsBand} live=${live} code=${code} /><${WelcomeBand} live=${live} /></footer>
+  <footer class="wait-foot"><${WelcomeBand} live=${live} /></footer>
 </main>`;

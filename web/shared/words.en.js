@@ -90,7 +90,7 @@ export const words = {
   'phase.closed': 'Closed',
   'phase.settled': 'Settled',
 
-  'screen.scan': 'Scan to join and catch red packets',
+  'screen.scan': 'Scan to join and win packets',
   'screen.welcome': 'Welcome',
   'screen.or': 'or open {host} and type the code',
   'screen.code': 'Room code',
