@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -217,6 +218,32 @@ func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
 		for player, at := range first {
 			if newerFirst(game.Arrival{Player: player, At: at}, got[len(got)-1]) < 0 {
 				t.Fatalf("%s, since %d, is missing in %v", player, at, got)
+			}
+		}
+	})
+}
+
+// Two instances, real messages between them: who comes in at one is told at both, in the same order.
+func TestArrivalsAreTheSameOnTwoInstances(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		books := testkit.NewBooks(code)
+		one, two := newProcess(t, address, books), newProcess(t, address, books)
+		screens := []*member{one.watch(), two.watch()}
+		want := []wire.Arrival{}
+		for n, at := range []*process{one, two, two, one} {
+			player := books.Join(code, fmt.Sprint("guest ", n))
+			if _, err := at.room.Sit(t.Context(), player.ID, player.Nickname, &member{}); err != nil {
+				t.Fatal(err)
+			}
+			want = append([]wire.Arrival{{Player: player.ID, Nickname: player.Nickname}}, want...)
+			for i, screen := range screens {
+				testkit.Eventually(t, 10*time.Second, func() error {
+					heard := tallies(t, screen)
+					if len(heard) == 0 || !slices.Equal(heard[len(heard)-1].Arrivals, want) {
+						return fmt.Errorf("screen %d does not show %v after %d tallies", i, want, len(heard))
+					}
+					return nil
+				})
 			}
 		}
 	})

@@ -77,17 +77,18 @@ func (r *Room) own() (game.Report, game.Round) {
 	defer r.mu.Unlock()
 	var report game.Report
 	var came newest
+	waiting := r.rain == nil || !r.rain.round.Phase.Active()
 	for player, seat := range r.seats {
 		if len(seat.members) > 0 {
 			report.Online++
-			came.add(seat)
+			if waiting {
+				came.add(seat)
+			}
 		} else if time.Since(seat.empty) > seatFor {
 			delete(r.seats, player)
 		}
 	}
-	if r.rain == nil || !r.rain.round.Phase.Active() {
-		report.Arrivals = came
-	}
+	report.Arrivals = came
 	if r.rain == nil {
 		return report, game.Round{}
 	}
