@@ -2,7 +2,6 @@ package main
 
 import (
 	_ "embed"
-	"errors"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -41,8 +40,8 @@ func (s *sheet) faults() []string {
 // and at the host's desk. The host's other pages are looked at where they are clicked through.
 func TestPagesKeepNobodyOut(t *testing.T) {
 	e := openVenue(t).begin(t, testkit.PhoneScreen, "en-GB")
-	for _, s := range []*sheet{e.screen, e.ann, e.bob} {
-		s.calm() // the rain as buttons
+	for _, s := range []*sheet{e.screen, e.ann, e.annsTab} {
+		s.calm() // the rain as buttons; Bob's falls
 	}
 	door := newSheet(t, e.browser, testkit.PhoneScreen, "the door", e.url, "zh-CN")
 	for _, path := range []string{"/", "/host", "/r/NOROOM", "/screen/NOROOM"} {
@@ -60,6 +59,10 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	e.comeIn()
 	e.host.click("tab-rounds")
 	e.accessibleTo("waiting", e.ann, e.screen, e.host)
+	e.host.fill("announce", "The draw begins")
+	e.host.click("send-announcement")
+	e.ann.await("document.querySelector('" + at("toast") + "')")
+	e.accessibleTo("announced", e.ann)
 
 	startRound(t, e.books, round.ID)
 	for _, s := range e.audience() {
@@ -69,8 +72,9 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	for _, s := range append(e.audience(), e.host) {
 		s.awaitPhase("raining")
 	}
-	e.accessibleTo("raining", e.ann, e.screen, e.host)
+	e.accessibleTo("raining", e.ann, e.bob, e.screen, e.host)
 	e.ann.tapDrops(2)
+	e.comeLate(door)
 	e.host.click("stop")
 	e.accessibleTo("the question", e.host)
 	e.host.click("dialog-yes")
@@ -83,11 +87,20 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	e.accessibleTo("opened", e.ann)
 	e.checkAmounts()
 	e.accessibleTo("the check", e.ann)
-	e.accessibleAside(round)
+	e.accessibleAside(round, door)
 	see[bool](door, "document.body.append(document.createElement('button')) === undefined")
 	if len(door.faults()) == 0 {
 		t.Error("a button without a name is no fault")
 	}
+}
+
+// comeLate joins in the middle of a round, and plays in what is left of it.
+func (e *evening) comeLate(s *sheet) {
+	e.t.Helper()
+	s.fill("nickname", "迟到的")
+	s.click("join")
+	s.awaitPhase("raining")
+	s.tapDrops(1)
 }
 
 func (e *evening) accessibleTo(state string, pages ...*sheet) {
@@ -99,7 +112,7 @@ func (e *evening) accessibleTo(state string, pages ...*sheet) {
 
 // accessibleAside looks at what a host sees beside the usual: errors, questions, help, the other theme; and at a player who is
 // sent away.
-func (e *evening) accessibleAside(round wire.Round) {
+func (e *evening) accessibleAside(round wire.Round, late *sheet) {
 	e.t.Helper()
 	h := e.host
 	e.openRound(h, round)
@@ -115,18 +128,19 @@ func (e *evening) accessibleAside(round wire.Round) {
 	h.await("document.querySelector('" + at("error-packets") + "')?.innerText")
 	e.accessibleTo("a form with an error", h)
 	h.click("tab-players")
-	h.await("document.querySelectorAll('" + at("player") + "').length === 2")
+	h.await("document.querySelectorAll('" + at("player") + "').length === 3")
 	e.accessibleTo("players, in the other theme", h)
+	h.fill("players-search", "迟到的")
+	h.await("document.querySelectorAll('" + at("player") + "').length === 1")
 	h.click("block")
 	e.accessibleTo("the question whether to block", h)
 	h.click("dialog-yes")
-	testkit.Eventually(e.t, soon, func() error {
-		for _, s := range []*sheet{e.ann, e.bob} {
-			if see[bool](s, "document.querySelector('"+at("action")+"') !== null") {
-				s.accessible("sent away")
-				return nil
-			}
-		}
-		return errors.New("nobody was sent away")
-	})
+	late.await("document.querySelector('" + at("action") + "')")
+	e.accessibleTo("sent away", late)
+	h.choose("door-locked")
+	h.await("document.querySelector('" + at("doors") + "').dataset.locked === 'true'")
+	stranger := newSheet(e.t, e.browser, testkit.PhoneScreen, "a stranger", e.url, "zh-CN")
+	stranger.open("/r/" + e.code)
+	stranger.await("document.querySelector('" + at("message") + "')")
+	e.accessibleTo("a locked door", stranger)
 }

@@ -52,6 +52,7 @@ func TestAPhoneComesBackAfterACut(t *testing.T) {
 	if words := phone.text("connection"); words == "" {
 		t.Error("a cut connection is not told in words")
 	}
+	phone.accessible("cut off")
 	other.tapDrops(3)
 	if count := phone.number("claims-count", "count"); count != 1 {
 		t.Errorf("the phone behind the cut knows of %d claims", count)
