@@ -16,7 +16,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 // Books are the payouts in SQL. Every step may be repeated.
@@ -113,7 +113,7 @@ func (s *Sender) Run(ctx context.Context) {
 		wait := idle
 		switch {
 		case err != nil && ctx.Err() == nil:
-			wait = delay(failures, time.Second, 30*time.Second)
+			wait = patience.Delay(failures, time.Second, 30*time.Second)
 			failures++
 			s.log.Warn("cannot send payouts", "error", err, "again_in", wait)
 		case sent > 0:
@@ -179,7 +179,7 @@ func (s *Sender) verdict(payout game.Payout, failed error) func(context.Context)
 		s.paid.Add(1)
 		return func(ctx context.Context) error { return s.books.NotePaid(ctx, payout) }
 	}
-	problem, again := failed.Error(), delay(payout.Attempts-1, firstDelay, worstDelay)
+	problem, again := failed.Error(), patience.Delay(payout.Attempts-1, firstDelay, worstDelay)
 	if end := time.UnixMilli(int64(payout.TriedAt)).Add(giveUpTime); s.options.Now().Add(again).After(end) {
 		s.givenUp.Add(1)
 		s.log.Error("a payout is given up", "payout", payout.ID(), "cents", int64(payout.Total.Cents), "attempts", payout.Attempts, "problem", problem)
@@ -188,11 +188,4 @@ func (s *Sender) verdict(payout game.Payout, failed error) func(context.Context)
 	s.putOff.Add(1)
 	s.log.Debug("a payout is put off", "payout", payout.ID(), "attempts", payout.Attempts, "problem", problem, "again_in", again.Round(time.Second))
 	return func(ctx context.Context) error { return s.books.PutOff(ctx, payout, problem, again) }
-}
-
-// delay doubles from first to worst with every failure, less a random part of up to half, so that senders do not come back
-// all at once.
-func delay(failures int, first, worst time.Duration) time.Duration {
-	d := min(first<<min(failures, 20), worst)
-	return d/2 + rand.N(d/2+1)
 }

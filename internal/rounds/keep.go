@@ -2,12 +2,12 @@ package rounds
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 const (
@@ -15,6 +15,8 @@ const (
 	lookEvery = time.Second
 	// lookFor bounds one look at a round, or at the list of rounds.
 	lookFor = 5 * time.Second
+	// worstDelay is how long what failed is left alone at most.
+	worstDelay = 2 * time.Second
 )
 
 // Keep starts rounds at their planned moments, and sees to it that every open round of every room goes its way: it finishes openings that broke off, notes when it
@@ -25,15 +27,15 @@ func (s *Service) Keep(ctx context.Context) {
 	var watched sync.Map // ids of rounds that have a goroutine
 	var watches sync.WaitGroup
 	defer watches.Wait()
-	var failures backoff
+	failures := patience.Backoff{Worst: worstDelay}
 	for {
 		wait := lookEvery
 		open, err := s.listOpen(ctx)
 		if err != nil && ctx.Err() == nil {
-			wait = failures.next()
+			wait = failures.Next()
 			s.log.Warn("cannot read which rounds are open", "error", err, "again_in", wait)
 		} else {
-			failures = 0
+			failures.Reset()
 		}
 		s.startDue(ctx, &watched, &watches)
 		for _, round := range open {
@@ -45,7 +47,7 @@ func (s *Service) Keep(ctx context.Context) {
 				s.watch(ctx, round)
 			})
 		}
-		if !pause(ctx, wait, s.nudge) {
+		if !patience.Pause(ctx, wait, s.nudge) {
 			return
 		}
 	}
@@ -57,33 +59,4 @@ func (s *Service) listOpen(ctx context.Context) ([]game.Round, error) {
 	defer cancel()
 	open, err := s.books.OpenRounds(ctx)
 	return slices.DeleteFunc(open, func(round game.Round) bool { return round.Frozen }), err
-}
-
-// pause waits for the time or a nudge; false when ctx is done.
-func pause(ctx context.Context, wait time.Duration, nudge <-chan struct{}) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-nudge:
-	case <-timer.C:
-	}
-	return ctx.Err() == nil
-}
-
-// backoff counts failures in a row.
-type backoff int
-
-const (
-	firstDelay = 100 * time.Millisecond
-	worstDelay = 2 * time.Second
-)
-
-// next is the delay after one more failure, in whole milliseconds: doubling up to worstDelay, less a random part of up to
-// half, so that instances do not come back all at once.
-func (b *backoff) next() time.Duration {
-	delay := min(firstDelay<<min(int(*b), 10), worstDelay)
-	*b++
-	return (delay/2 + rand.N(delay/2+1)).Round(time.Millisecond)
 }

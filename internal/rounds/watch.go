@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 // watch is one instance's eye on one open round. It is used by one goroutine.
@@ -20,19 +21,19 @@ type watch struct {
 // watch looks at a round whenever something is due, until it is closed or frozen, or ctx is done.
 func (s *Service) watch(ctx context.Context, round game.Round) {
 	w := &watch{Service: s, round: round}
-	var failures backoff
+	failures := patience.Backoff{Worst: worstDelay}
 	for {
 		wait, err := w.look(ctx)
 		switch {
 		case ctx.Err() != nil || (err == nil && w.done()):
 			return
 		case err != nil:
-			wait = failures.next()
+			wait = failures.Next()
 			s.log.Warn("cannot keep a round", "round", round.ID, "room", round.Room, "error", err, "again_in", wait)
 		default:
-			failures = 0
+			failures.Reset()
 		}
-		if !pause(ctx, wait, nil) {
+		if !patience.Pause(ctx, wait, nil) {
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 const (
@@ -48,7 +49,7 @@ type clerk struct {
 // attend settles a round until nothing is left to do for it, or ctx is done.
 func (s *Settler) attend(ctx context.Context, round game.Round) {
 	c := &clerk{Settler: s, round: round, unsure: true, claims: mostClaims, entries: leastEntries}
-	var failures backoff
+	failures := patience.Backoff{Worst: worstDelay}
 	for {
 		wait, done, err := c.look(ctx)
 		switch {
@@ -56,12 +57,12 @@ func (s *Settler) attend(ctx context.Context, round game.Round) {
 			return
 		case err != nil:
 			c.unsure = true
-			wait = failures.next()
+			wait = failures.Next()
 			s.log.Warn("cannot settle a round", "round", round.ID, "room", round.Room, "error", err, "again_in", wait)
 		default:
-			failures = 0
+			failures.Reset()
 		}
-		if !pause(ctx, wait, nil) {
+		if !patience.Pause(ctx, wait, nil) {
 			return
 		}
 	}

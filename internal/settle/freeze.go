@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 	"redrain/internal/wire"
 )
 
@@ -121,7 +122,7 @@ func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark,
 				return nil, err
 			}
 		}
-		if !pause(ctx, openPause, nil) {
+		if !patience.Pause(ctx, openPause, nil) {
 			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrBusy)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 	"redrain/internal/wire"
 )
 
@@ -65,7 +66,7 @@ func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Waterma
 		if now.Passed(*mark) || time.Now().After(deadline) {
 			return mark, now.Passed(*mark), nil
 		}
-		if !pause(ctx, openPause, nil) {
+		if !patience.Pause(ctx, openPause, nil) {
 			return nil, false, ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}

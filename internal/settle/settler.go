@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 // Books are the rounds and their money in SQL. Every step may be repeated.
@@ -111,6 +112,8 @@ const (
 	// lookEvery is how long it can take until a new round is noticed without a nudge.
 	lookEvery = 500 * time.Millisecond
 	lookFor   = 5 * time.Second
+	// worstDelay is how long what failed is left alone at most.
+	worstDelay = 5 * time.Second
 )
 
 // Run settles every round there is, each in a goroutine of its own, until ctx is done; then it returns when what was under
@@ -119,15 +122,15 @@ func (s *Settler) Run(ctx context.Context) {
 	var attended sync.Map // ids of rounds that have a clerk
 	var clerks sync.WaitGroup
 	defer clerks.Wait()
-	var failures backoff
+	failures := patience.Backoff{Worst: worstDelay}
 	for {
 		wait := lookEvery
 		rounds, err := s.listUnsettled(ctx)
 		if err != nil && ctx.Err() == nil {
-			wait = failures.next()
+			wait = failures.Next()
 			s.log.Warn("cannot read which rounds are to be settled", "error", err, "again_in", wait)
 		} else {
-			failures = 0
+			failures.Reset()
 			s.counts.unsettled.Store(int64(len(rounds)))
 		}
 		for _, round := range rounds {
@@ -139,7 +142,7 @@ func (s *Settler) Run(ctx context.Context) {
 				s.attend(ctx, round)
 			})
 		}
-		if !pause(ctx, wait, s.nudge) {
+		if !patience.Pause(ctx, wait, s.nudge) {
 			return
 		}
 	}
@@ -171,7 +174,7 @@ func (s *Settler) Finish(ctx context.Context) error {
 			return nil
 		}
 		s.Nudge()
-		if !pause(ctx, openPause, nil) {
+		if !patience.Pause(ctx, openPause, nil) {
 			return ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}

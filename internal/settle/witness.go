@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 // Witness holds Redis to what this process heard of it, by pub/sub and by answers. A Redis that comes back without its newest
@@ -120,7 +121,7 @@ type Ear interface {
 // else listens calls Hear.
 func (w *Witness) Run(ctx context.Context, ear Ear) {
 	rooms := make(map[string]bool)
-	var failures backoff
+	failures := patience.Backoff{Worst: worstDelay}
 	for {
 		wait := witnessEvery
 		err := w.Look(ctx)
@@ -128,12 +129,12 @@ func (w *Witness) Run(ctx context.Context, ear Ear) {
 			err = w.listen(ctx, ear, rooms)
 		}
 		if err != nil && ctx.Err() == nil {
-			wait = max(wait, failures.next())
+			wait = max(wait, failures.Next())
 			w.settler.log.Warn("cannot hold redis to what was heard", "error", err, "again_in", wait)
 		} else {
-			failures = 0
+			failures.Reset()
 		}
-		if !pause(ctx, wait, w.nudge) {
+		if !patience.Pause(ctx, wait, w.nudge) {
 			return
 		}
 	}
