@@ -24,10 +24,9 @@ import (
 // of the socket on this machine. Client and servers share the machine; only ratios of one run mean something.
 
 const (
-	benchPlayers = 200
-	benchWins    = 50  // winning taps a player in one round: its cap
-	benchLosses  = 100 // taps a player in one round that cannot win any more
-	benchRounds  = 4   // in one repeat
+	benchTaps    = 10_000 // that win in one round: each player as many as the cap
+	benchLosses  = 2      // taps that cannot win, for each that wins
+	benchRounds  = 4      // in one repeat
 	benchRepeats = 5
 )
 
@@ -47,36 +46,72 @@ func (m *measured) rate() float64 { return float64(m.count) / m.elapsed.Seconds(
 func (m *measured) cost() float64 { return float64(m.used.Microseconds()) / float64(m.count) }
 
 // BenchmarkTaps runs closed loops of 200 connections in turns and reports the medians, and their ratios to the echo: taps
-// on a live pool, of which a third win; of those the ones that win and the ones that the script refuses; and taps that are
-// answered from memory. The middle two also in the same server with one EVALSHA a tap over a pool of connections, as is usual.
+// on a live pool, of which a third win, and those parts of it; taps that are answered with an earlier result; and taps that
+// only the script can refuse. The same in the same server with one EVALSHA a tap over a pool of connections, as is usual.
 func BenchmarkTaps(b *testing.B) {
-	redis := testkit.Redis(b)
-	env := []string{"REDIS_URL=" + redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error", "NO_SETTLE=true"}
-	in := startInstance(b, env...)
-	single := startInstance(b, append(env, "GRAB_BATCH=1", "GRAB_SENDERS=50")...)
-	echo, echoPid := startEcho(b)
-	pids := []int{os.Getpid(), in.Pid(), single.Pid(), redis.Pid(), echoPid}
-	host, singleHost := hostOf(b, in), hostOf(b, single)
+	bench := startBench(b)
+	single := bench.start(b, "GRAB_BATCH=1", "GRAB_SENDERS=50")
+	host := hostOf(b, single)
 	for range b.N {
 		var all series
 		for range benchRepeats {
-			turn := map[string]*measured{"echo": echoRate(b, echo, pids)}
-			for kind, m := range tapRates(b, in, host, pids) {
-				turn[kind] = m
-			}
-			turn["pool"] = &measured{}
-			turn["pool"].add(*turn["won"])
-			turn["pool"].add(*turn["capped"])
-			for kind, m := range tapRates(b, single, singleHost, pids) {
+			turn := bench.turn(b, 200)
+			for kind, m := range bench.tapRates(b, single, host, 200) {
 				turn["one-a-call-"+kind] = m
 			}
 			all.add(turn)
 		}
-		all.report(b, "echo", "pool", "won", "capped", "known", "one-a-call-won", "one-a-call-capped")
-		b.ReportMetric(all.ratio("won", "one-a-call-won"), "won/one-a-call")
-		b.ReportMetric(all.ratio("capped", "one-a-call-capped"), "capped/one-a-call")
+		all.report(b, "echo", "pool", "won", "capped", "known", "refused", "one-a-call-pool", "one-a-call-won", "one-a-call-refused")
+		for _, kind := range []string{"pool", "won", "refused"} {
+			b.ReportMetric(all.ratio(kind, "one-a-call-"+kind), kind+"/one-a-call")
+		}
 		b.ReportMetric(0, "ns/op") // says nothing here
 	}
+}
+
+// BenchmarkCrowdTaps does so with 2,000 connections.
+func BenchmarkCrowdTaps(b *testing.B) {
+	bench := startBench(b)
+	for range b.N {
+		var all series
+		for range benchRepeats {
+			all.add(bench.turn(b, 2000))
+		}
+		all.report(b, "echo", "pool", "won", "capped", "known", "refused")
+		b.ReportMetric(0, "ns/op") // says nothing here
+	}
+}
+
+// bench is the servers that are measured, each a process of its own.
+type bench struct {
+	redis *testkit.RedisServer
+	echo  string
+	in    *instance
+	host  *bots.Host
+	pids  []int
+}
+
+func startBench(b *testing.B, redisOptions ...string) *bench {
+	of := &bench{redis: testkit.Redis(b, redisOptions...)}
+	echo, pid := startEcho(b)
+	of.echo, of.pids = echo, []int{os.Getpid(), pid, of.redis.Pid()}
+	of.in = of.start(b)
+	of.host = hostOf(b, of.in)
+	return of
+}
+
+func (of *bench) start(b *testing.B, env ...string) *instance {
+	in := startInstance(b, append(env, "REDIS_URL="+of.redis.URL, "TAPS_PER_SECOND=100000", "LOG_LEVEL=error", "NO_SETTLE=true")...)
+	of.pids = append(of.pids, in.Pid())
+	return in
+}
+
+// turn measures everything once.
+func (of *bench) turn(b *testing.B, players int) map[string]*measured {
+	echo := of.echoRate(b, players)
+	turn := of.tapRates(b, of.in, of.host, players)
+	turn["echo"] = echo
+	return turn
 }
 
 // series is what was measured in turns, by kind.
@@ -165,6 +200,7 @@ func startEcho(b *testing.B) (url string, pid int) {
 type loop struct {
 	ws     *websocket.Conn
 	answer []byte // what an answer begins with
+	last   []byte // answer
 }
 
 func dialLoop(b *testing.B, url, answer string) *loop {
@@ -187,11 +223,25 @@ func (l *loop) run(frames [][]byte) error {
 				return err
 			}
 			if bytes.HasPrefix(text, l.answer) {
+				l.last = text
 				break
 			}
 		}
 	}
 	return nil
+}
+
+// await sends a frame again and again until the answer says what is awaited.
+func (l *loop) await(b *testing.B, frame []byte, said string) {
+	for began := time.Now(); time.Since(began) < soon; time.Sleep(10 * time.Millisecond) {
+		if err := l.run([][]byte{frame}); err != nil {
+			b.Fatal(err)
+		}
+		if bytes.Contains(l.last, []byte(said)) {
+			return
+		}
+	}
+	b.Fatalf("%s instead of %s", l.last, said)
 }
 
 // runLoops runs all loops at once.
@@ -248,47 +298,65 @@ func tapFrames(round string, count int) [][]byte {
 	return frames
 }
 
-func echoRate(b *testing.B, url string, pids []int) *measured {
-	loops := make([]*loop, benchPlayers)
+func (of *bench) echoRate(b *testing.B, players int) *measured {
+	loops := make([]*loop, players)
 	for i := range loops {
-		loops[i] = dialLoop(b, url, `{"type":"tap"`)
+		loops[i] = dialLoop(b, of.echo, `{"type":"tap"`)
 	}
 	defer closeLoops(loops)
-	return runLoops(b, loops, slices.Repeat([][]byte{tapFrame(strings.Repeat("0", 36), 1)}, benchRounds*benchLosses), pids)
+	each := benchRounds * benchLosses * benchTaps / players
+	return runLoops(b, loops, slices.Repeat([][]byte{tapFrame(strings.Repeat("0", 36), 1)}, each), of.pids)
 }
 
-// tapRates plays rounds in which every player wins with the first drops up to the cap, taps another drop in vain, which only
-// the script can tell, and then one that was won, which is answered from memory.
-func tapRates(b *testing.B, in *instance, host *bots.Host, pids []int) map[string]*measured {
+// tapRates plays rounds in which every player wins with the first drops up to the cap, taps another drop in vain, then one
+// that was won, and in the end, with the round frozen, another one: whether a frozen round is one still, only the script knows.
+func (of *bench) tapRates(b *testing.B, in *instance, host *bots.Host, players int) map[string]*measured {
 	room := newRoom(b, host)
-	loops := make([]*loop, benchPlayers)
-	for i := range loops {
-		p, err := bots.Join(b.Context(), in.url, fmt.Sprintf("127.0.0.%d", 2+i), room, "bench")
-		if err != nil {
-			b.Fatal(err)
-		}
-		loops[i] = dialLoop(b, p.Address(), `{"type":"result"`)
-	}
+	loops := joinLoops(b, in, room, players)
 	defer closeLoops(loops)
-	results := map[string]*measured{"won": {}, "capped": {}, "known": {}}
+	results := map[string]*measured{"won": {}, "capped": {}, "known": {}, "refused": {}, "pool": {}}
+	wins := benchTaps / players
 	for range benchRounds {
 		round := newRound(b, host, room, map[string]any{
-			"total_cents": 100_000_000, "packets": 1_000_000, "cap": benchWins, "pace": "burst", "countdown_ms": 0,
+			"total_cents": 100_000_000, "packets": 1_000_000, "cap": wins, "pace": "burst", "countdown_ms": 0,
 			"duration_ms": 600_000, "drops_per_second": 40, "bomb_percent": 0,
 		})
 		startRound(b, host, round.ID)
 		time.Sleep(1500 * time.Millisecond) // until enough drops fall
-		again := func(drop int) [][]byte { return slices.Repeat([][]byte{tapFrame(round.ID, drop)}, benchLosses) }
-		results["won"].add(*runLoops(b, loops, tapFrames(round.ID, benchWins), pids))
-		results["capped"].add(*runLoops(b, loops, again(benchWins+1), pids))
-		results["known"].add(*runLoops(b, loops, again(1), pids))
-		claims, err := host.Claims(b.Context(), round.ID)
-		if err != nil || len(claims) != benchPlayers*benchWins {
-			b.Fatalf("%d claims instead of %d: %v", len(claims), benchPlayers*benchWins, err)
+		again := func(drop int) [][]byte {
+			return slices.Repeat([][]byte{tapFrame(round.ID, drop)}, benchLosses*wins)
 		}
+		won := runLoops(b, loops, tapFrames(round.ID, wins), of.pids)
+		capped := runLoops(b, loops, again(wins+1), of.pids)
+		results["won"].add(*won)
+		results["capped"].add(*capped)
+		results["pool"].add(*won)
+		results["pool"].add(*capped)
+		results["known"].add(*runLoops(b, loops, again(1), of.pids))
+		claims, err := host.Claims(b.Context(), round.ID)
+		if err != nil || len(claims) != benchTaps {
+			b.Fatalf("%d claims instead of %d: %v", len(claims), benchTaps, err)
+		}
+		if _, err := host.Freeze(b.Context(), round.ID); err != nil {
+			b.Fatal(err)
+		}
+		loops[0].await(b, tapFrame(round.ID, wins+1), `"outcome":"frozen"`)
+		results["refused"].add(*runLoops(b, loops, again(wins+1), of.pids))
 		if _, err := host.Stop(b.Context(), round.ID); err != nil {
 			b.Fatal(err)
 		}
 	}
 	return results
+}
+
+func joinLoops(b *testing.B, in *instance, room string, players int) []*loop {
+	loops := make([]*loop, players)
+	for i := range loops {
+		p, err := bots.Join(b.Context(), in.url, fmt.Sprintf("127.0.%d.%d", i/250, 2+i%250), room, "bench")
+		if err != nil {
+			b.Fatal(err)
+		}
+		loops[i] = dialLoop(b, p.Address(), `{"type":"result"`)
+	}
+	return loops
 }
