@@ -62,21 +62,30 @@ func (a *audience) give(members *map[Member]struct{}, how func(Member, []byte), 
 func (a *audience) everybody(frame []byte) {
 	a.toWatchers(frame)
 	for i := range parts {
-		a.toPart(i, frame)
+		a.toPart(i, [][]byte{frame}, nil)
 	}
 }
 
 // toWatchers gives all hosts and screens a frame that must arrive.
 func (a *audience) toWatchers(frame []byte) { a.give(&a.watchers, Member.Deliver, frame) }
 
-// toPart gives one part of the players a frame that must arrive.
-func (a *audience) toPart(i int, frame []byte) { a.give(&a.players[i], Member.Deliver, frame) }
+// toPart gives one part of the players frames that must arrive, and the latest of something unless that is nil. Each player
+// gets all of it in one moment, so that it is one write to them.
+func (a *audience) toPart(i int, frames [][]byte, update []byte) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for m := range a.players[i] {
+		for _, frame := range frames {
+			m.Deliver(frame)
+		}
+		if update != nil {
+			m.Update(update)
+		}
+	}
+}
 
 // hosting gives hosts a frame that must arrive.
 func (a *audience) hosting(frame []byte) { a.give(&a.hosts, Member.Deliver, frame) }
 
 // watching gives hosts and screens the latest of something.
 func (a *audience) watching(frame []byte) { a.give(&a.watchers, Member.Update, frame) }
-
-// playing gives one part of the players the latest of something.
-func (a *audience) playing(i int, frame []byte) { a.give(&a.players[i], Member.Update, frame) }

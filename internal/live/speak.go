@@ -50,15 +50,17 @@ func (r *Room) speak(ctx context.Context) {
 
 // spread gives the players whose turn it is the drops on their way, and the tally, if it is news to them.
 func (r *Room) spread(part int) {
+	var frames [][]byte
 	for i := range r.waves {
-		r.audience.toPart(part, r.waves[i].frame)
+		frames = append(frames, r.waves[i].frame)
 		r.waves[i].left--
 	}
 	r.waves = slices.DeleteFunc(r.waves, func(w wave) bool { return w.left == 0 })
-	if text := r.latest; text != nil && r.spreadOf[part] != r.serial {
-		r.spreadOf[part] = r.serial
-		r.audience.playing(part, text)
+	var tally []byte
+	if r.spreadOf[part] != r.serial {
+		r.spreadOf[part], tally = r.serial, r.latest
 	}
+	r.audience.toPart(part, frames, tally)
 }
 
 // take takes one message from Redis.
