@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"time"
 
 	"redrain/internal/bots"
@@ -35,7 +36,7 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 		return &startError{err}
 	}
 	var spawned *spawned
-	var memory *bots.Memory
+	var idle, played *bots.Memory
 	if c.Spawn {
 		if spawned, err = spawn(ctx, c.tapsPerSecond()); err != nil {
 			return &startError{err}
@@ -43,13 +44,16 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 		defer spawned.end()
 		options.Instances, options.Password = []string{spawned.url}, spawned.password
 		before := spawned.memory(ctx)
-		options.Idle = func(ctx context.Context) { memory = spawned.memory(ctx).since(before, c.Players) }
+		options.Idle = func(ctx context.Context) { idle = spawned.memory(ctx).since(before, c.Players) }
+		options.Played = func(ctx context.Context) { played = spawned.memory(ctx).since(before, c.Players) }
 	}
+	// The bots share the machine with the server: their garbage must not be what is measured.
+	debug.SetGCPercent(400)
 	report, err := bots.Play(ctx, options)
 	if err != nil {
 		return fmt.Errorf("play: %w", err)
 	}
-	report.Memory = memory
+	report.Memory, report.MemoryPlayed = idle, played
 	if c.JSON {
 		encoder := json.NewEncoder(to.out)
 		encoder.SetIndent("", "  ")

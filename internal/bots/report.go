@@ -27,8 +27,9 @@ type Report struct {
 	// Tallies to players are spread over a second on purpose.
 	DropsSpread Quantiles `json:"drops_spread_us"`
 	TallySpread Quantiles `json:"tally_spread_us"`
-	// Memory is filled in by whoever can see the server's process.
-	Memory *Memory `json:"memory,omitempty"`
+	// Memory is filled in by whoever can see the server's process: before anything happens, and when all has been played.
+	Memory       *Memory `json:"memory,omitempty"`
+	MemoryPlayed *Memory `json:"memory_played,omitempty"`
 	// Conserved: the books hold, and agree with what every player was told. Violations says where they do not.
 	Conserved  bool     `json:"conserved"`
 	Violations []string `json:"violations,omitempty"`
@@ -159,9 +160,13 @@ func (r *Report) Write(w io.Writer) {
 	}{{"tap to result", r.Latency}, {"drops to everybody", r.DropsSpread}, {"tally to everybody", r.TallySpread}} {
 		row(line.name, "p50 %s  p90 %s  p99 %s  p99.9 %s  max %s", ms(line.q.P50), ms(line.q.P90), ms(line.q.P99), ms(line.q.P999), ms(line.q.Max))
 	}
-	if r.Memory != nil {
-		row("memory a connection", "RSS %.1f KB, heap %.1f KB", float64(r.Memory.RSSPerConnection)/1024, float64(r.Memory.HeapPerConnection)/1024)
+	memory := func(when string, m *Memory) {
+		if m != nil {
+			row("memory a connection, "+when, "RSS %.1f KB, heap %.1f KB", float64(m.RSSPerConnection)/1024, float64(m.HeapPerConnection)/1024)
+		}
 	}
+	memory("idle", r.Memory)
+	memory("played", r.MemoryPlayed)
 	row("conserved", "%t", r.Conserved)
 	for _, violation := range r.Violations[:min(len(r.Violations), 10)] {
 		row("", "%s", violation)

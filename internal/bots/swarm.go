@@ -38,8 +38,9 @@ type Options struct {
 	Settings map[string]any
 	// Progress hears what the swarm does, a line at a time; nil: nobody.
 	Progress func(format string, args ...any)
-	// Idle, if set, is called when all players are in and nothing happens yet.
-	Idle func(ctx context.Context)
+	// Idle, if set, is called when all players are in and nothing happens yet; Played when the last has tapped, and all are
+	// still in.
+	Idle, Played func(ctx context.Context)
 }
 
 const (
@@ -77,6 +78,9 @@ func Play(ctx context.Context, opts Options) (*Report, error) {
 	}
 	opts.Progress("playing for %v", opts.Duration)
 	s.tapAll(ctx, round)
+	if opts.Played != nil {
+		opts.Played(ctx)
+	}
 	return s.finish(ctx, round)
 }
 
