@@ -130,7 +130,7 @@ func TestShowRoundNeverShowsTheSecretBeforeItIsSettled(t *testing.T) {
 		t.Errorf("the secret shows: %s", response.Body)
 	}
 	tally := fmt.Sprintf(`{"type":"tally","round":%q,"epoch":0,"serial":0,"at":0,"online":2,"taps":0,"claimed_packets":3,
-		"claimed_cents":1505,"left_packets":0,"left_cents":0,"top":[],"winners":[]}`, roundA)
+		"claimed_cents":1505,"left_packets":0,"left_cents":0,"top":[],"winners":[],"arrivals":[]}`, roundA)
 	wantJSON(t, response, 200, `{"round":`+roundJSON(t, roundA)+`,"tally":`+tally+`}`)
 }
 
