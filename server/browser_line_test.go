@@ -122,9 +122,7 @@ func TestCase25ATabWakesUpOnADeadLine(t *testing.T) {
 
 	line.SwallowReplies(-1, "") // whatever is sent next goes through, and nothing comes back any more
 	testkit.Eventually(t, soon, func() error {
-		if falling := phone.dropsInReach("packet"); len(falling) > 0 {
-			phone.do(chromedp.TapXY(falling[0].X, falling[0].Y))
-		}
+		phone.touchOne("packet")
 		if claims, err := host.Claims(t.Context(), round.ID); err != nil || len(claims) < 2 {
 			return fmt.Errorf("%d claims, %w", len(claims), err)
 		}

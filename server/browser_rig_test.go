@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -27,6 +28,7 @@ type sheet struct {
 	site     string
 	language string // as browsers ask for it: zh-CN
 	screen   testkit.Screen
+	late     time.Duration // between seeing something and touching it
 	ctx      context.Context
 
 	mu         sync.Mutex
@@ -142,6 +144,21 @@ func see[T any](s *sheet, expression string) T {
 	return value
 }
 
+// promised evaluates an expression in a page and waits for what it promises, without asking again and again.
+func promised[T any](s *sheet, expression string) T {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		s.fail("%s: %v", expression, err)
+	}
+	return value
+}
+
+// lookEvery is the pause between two looks at a page: looking takes time from the page's own work.
+const lookEvery = 10 * time.Millisecond
+
 // await waits until an expression is true in the page.
 func (s *sheet) await(expression string) {
 	s.t.Helper()
@@ -155,6 +172,7 @@ func (s *sheet) await(expression string) {
 		if ctx.Err() != nil {
 			s.fail("not within %v: %s", soon, expression)
 		}
+		time.Sleep(lookEvery)
 	}
 }
 

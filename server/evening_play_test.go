@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -49,18 +50,28 @@ func (e *evening) countDown(round wire.Round) {
 	for _, s := range e.audience() {
 		s.awaitPhase("countdown")
 	}
-	started, err := e.books.Round(e.t.Context(), round.ID)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	startsAt := e.startOf(round)
 	for _, s := range e.audience() {
-		s.inStepWith(time.UnixMilli(int64(started.StartsAt)))
+		s.inStepWith(startsAt)
 	}
 	e.look(e.bob, "player-countdown")
 	e.look(e.screen, "screen-countdown")
 	for _, s := range append(e.audience(), e.host, e.hostAgain) {
 		s.awaitPhase("raining")
 	}
+}
+
+// startOf is the start as the books have it, which note it a moment after the pages hear of it.
+func (e *evening) startOf(round wire.Round) time.Time {
+	e.t.Helper()
+	var started wire.Round
+	testkit.Eventually(e.t, soon, func() (err error) {
+		if started, err = e.books.Round(e.t.Context(), round.ID); err == nil && started.StartsAt == 0 {
+			err = errors.New("the round has no start yet")
+		}
+		return err
+	})
+	return time.UnixMilli(int64(started.StartsAt))
 }
 
 // inStepWith waits until the page's countdown shows the seconds until a moment. A busy machine may draw them late; a page that
@@ -133,9 +144,9 @@ func (e *evening) playUntilStopped(round wire.Round) {
 // touchBomb waits for a bomb and touches it: the page is held.
 func (e *evening) touchBomb(s *sheet) {
 	e.t.Helper()
-	testkit.Eventually(e.t, soon, func() error {
-		if bombs := s.dropsInReach("bomb"); len(bombs) > 0 {
-			s.touch(bombs[0].X, bombs[0].Y)
+	testkit.Eventually(e.t, 2*soon, func() error {
+		if s.touchOne("bomb") {
+			s.awaitOrMiss("document.querySelector('" + at("held") + "')")
 		}
 		if !see[bool](s, "document.querySelector('"+at("held")+"') !== null") {
 			return fmt.Errorf("%s is not held by a bomb", s.who)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -132,16 +130,4 @@ func (s *sheet) measureFrames(count int) frames {
 		requestAnimationFrame(next);
 	})`, count))
 	return frames{p50: got.P50, p95: got.P95, perSecond: got.PerSecond}
-}
-
-// promised evaluates an expression in a page and waits for what it promises, without asking again and again.
-func promised[T any](s *sheet, expression string) T {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		s.fail("%s: %v", expression, err)
-	}
-	return value
 }
