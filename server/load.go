@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -35,6 +36,7 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 	if err != nil {
 		return &startError{err}
 	}
+	options.Idle = func(context.Context) { keepGarbage() }
 	var spawned *spawned
 	var idle, played *bots.Memory
 	if c.Spawn {
@@ -44,11 +46,12 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 		defer spawned.end()
 		options.Instances, options.Password = []string{spawned.url}, spawned.password
 		before := spawned.memory(ctx)
-		options.Idle = func(ctx context.Context) { idle = spawned.memory(ctx).since(before, c.Players) }
+		options.Idle = func(ctx context.Context) {
+			keepGarbage()
+			idle = spawned.memory(ctx).since(before, c.Players)
+		}
 		options.Played = func(ctx context.Context) { played = spawned.memory(ctx).since(before, c.Players) }
 	}
-	// The bots share the machine with the server: their garbage must not be what is measured.
-	debug.SetGCPercent(400)
 	report, err := bots.Play(ctx, options)
 	if err != nil {
 		return fmt.Errorf("play: %w", err)
@@ -65,6 +68,15 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 		err = errNotConserved
 	}
 	return err
+}
+
+// keepGarbage puts the collection of this process' garbage off while a round is played, up to a limit: the bots share the
+// machine with the server, and their pauses would be measured as its own.
+func keepGarbage() {
+	const limit = 2 << 30 // bytes
+	runtime.GC()
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(limit)
 }
 
 func (c *loadCommand) options(to *console) (bots.Options, error) {

@@ -173,7 +173,9 @@ func (p *Player) take(kind string, text []byte) error {
 		p.tally = m.Tally
 		return nil
 	case wire.TypeRound:
-		return decode(text, func(m wire.RoundChanged) { p.enter(m.Round) })
+		m, err := roundsHeard.of(text)
+		p.enter(m.Round)
+		return err
 	case wire.TypeDrops:
 		m, err := dropsHeard.of(text)
 		p.drops = append(p.drops, m.Drops...)
@@ -198,6 +200,7 @@ type same[M any] struct {
 }
 
 var (
+	roundsHeard  same[wire.RoundChanged]
 	dropsHeard   same[wire.Drops]
 	talliesHeard same[wire.Tally]
 )
