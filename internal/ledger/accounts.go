@@ -3,15 +3,32 @@ package ledger
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/feature"
 
 	"redrain/internal/game"
+	"redrain/internal/patience"
 )
 
 // rowsAtOnce bounds the rows of one INSERT: databases limit the length of a statement.
 const rowsAtOnce = 500
+
+// stride is how a transaction makes its way: how many rows it inserts at once, and how long it rests then.
+type stride struct {
+	rows int
+	rest time.Duration
+}
+
+var fullStride = stride{rows: rowsAtOnce}
+
+// pause rests, unless ctx ends, which the next statement notices.
+func (s stride) pause(ctx context.Context) {
+	if s.rest > 0 {
+		patience.Pause(ctx, s.rest, nil)
+	}
+}
 
 // kind says whose account it is. Those of rehearsals begin with play.
 type kind string
@@ -51,10 +68,10 @@ func (p purse) paidOut() accountRow             { return p.account(paidKind, p.r
 func (p purse) player(player string) accountRow { return p.account(playerKind, player) }
 
 // credit adds to accounts, which it makes where there are none. Each account comes once; all must gain.
-func credit(ctx context.Context, tx bun.Tx, accounts []accountRow) error {
+func credit(ctx context.Context, tx bun.Tx, accounts []accountRow, by stride) error {
 	// In one order in all transactions, so that no two can each hold what the other waits for.
 	slices.SortFunc(accounts, func(a, b accountRow) int { return compareText(a.ID, b.ID) })
-	for some := range slices.Chunk(accounts, rowsAtOnce) {
+	for some := range slices.Chunk(accounts, by.rows) {
 		query := tx.NewInsert().Model(&some)
 		if tx.Dialect().Features().Has(feature.InsertOnDuplicateKey) {
 			query = query.On("DUPLICATE KEY UPDATE").Set("balance = balance + VALUES(balance)")
@@ -64,6 +81,7 @@ func credit(ctx context.Context, tx bun.Tx, accounts []accountRow) error {
 		if _, err := query.Exec(ctx); err != nil {
 			return err
 		}
+		by.pause(ctx)
 	}
 	return nil
 }

@@ -18,11 +18,22 @@ import (
 // game.ErrNotFound: the round was never begun. game.ErrRefused: the database will not take these entries, however often it
 // is asked. Any other error may pass.
 func (l *Ledger) Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+	return l.bookBy(ctx, fullStride, round, entries)
+}
+
+// BookGently is Book in short steps with rests, where the database works within this process: it takes ten times as long,
+// and leaves the machine to the taps of the same moment.
+func (l *Ledger) BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+	return l.bookBy(ctx, l.database.gently, round, entries)
+}
+
+func (l *Ledger) bookBy(ctx context.Context, by stride, round string, entries []game.Entry) (game.Booked, error) {
 	var b *booking
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if b, err = l.newBooking(ctx, tx, round); err != nil {
 			return err
 		}
+		b.by = by
 		return b.book(ctx, entries)
 	})
 	if err != nil {
@@ -39,10 +50,11 @@ type booking struct {
 	books  *booksRow
 	purse  purse
 	booked game.Booked
+	by     stride
 }
 
 func (l *Ledger) newBooking(ctx context.Context, tx bun.Tx, round string) (*booking, error) {
-	b := &booking{tx: tx, now: l.now().UnixMilli()}
+	b := &booking{tx: tx, now: l.now().UnixMilli(), by: fullStride}
 	var err error
 	b.round, b.books, err = lockBooks(ctx, tx, round)
 	b.purse = purseOf(b.round)
@@ -189,13 +201,13 @@ func (b *booking) credit(ctx context.Context, claims []claimRow) error {
 	b.books.ClaimedCents += int64(total)
 	b.booked.Claims += len(claims)
 	b.booked.Cents += total
-	return pay(ctx, b.tx, b.purse, claims, b.now)
+	return pay(ctx, b.tx, b.purse, claims, b.now, b.by)
 }
 
 // write inserts claims, and returns apart those that the database holds otherwise already.
 func (b *booking) write(ctx context.Context, claims []claimRow) (written, conflicts []claimRow, err error) {
 	inserted := int64(0)
-	for some := range slices.Chunk(claims, rowsAtOnce) {
+	for some := range slices.Chunk(claims, b.by.rows) {
 		result, err := b.tx.NewInsert().Model(&some).Ignore().Exec(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -205,6 +217,7 @@ func (b *booking) write(ctx context.Context, claims []claimRow) (written, confli
 			return nil, nil, err
 		}
 		inserted += count
+		b.by.pause(ctx)
 	}
 	if inserted == int64(len(claims)) {
 		return claims, nil, nil

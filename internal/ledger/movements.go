@@ -45,11 +45,11 @@ func move(ctx context.Context, tx bun.Tx, from, to accountRow, m movementRow) er
 		return err
 	}
 	to.Balance = m.Cents
-	return credit(ctx, tx, []accountRow{to})
+	return credit(ctx, tx, []accountRow{to}, fullStride)
 }
 
 // pay moves claims from a round's escrow to their players: a movement for each, and each balance changed once.
-func pay(ctx context.Context, tx bun.Tx, p purse, claims []claimRow, now int64) error {
+func pay(ctx context.Context, tx bun.Tx, p purse, claims []claimRow, now int64, by stride) error {
 	escrow := p.escrow()
 	movements := make([]movementRow, len(claims))
 	var total int64
@@ -62,10 +62,11 @@ func pay(ctx context.Context, tx bun.Tx, p purse, claims []claimRow, now int64) 
 		total += c.Cents
 		gains[c.Player] += c.Cents
 	}
-	for some := range slices.Chunk(movements, rowsAtOnce) {
+	for some := range slices.Chunk(movements, by.rows) {
 		if _, err := tx.NewInsert().Model(&some).Exec(ctx); err != nil {
 			return err
 		}
+		by.pause(ctx)
 	}
 	if err := debit(ctx, tx, escrow, game.Cents(total)); err != nil {
 		return err
@@ -76,5 +77,5 @@ func pay(ctx context.Context, tx bun.Tx, p purse, claims []claimRow, now int64) 
 		account.Balance = gain
 		players = append(players, account)
 	}
-	return credit(ctx, tx, players)
+	return credit(ctx, tx, players, by)
 }

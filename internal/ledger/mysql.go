@@ -46,6 +46,7 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		newDialect: func() schema.Dialect { return mysqldialect.New() },
 		migrations: migrations, goose: goose.DialectMySQL,
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		gently:       fullStride, // its work is done elsewhere
 		refuses:      mysqlRefuses,
 		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
 			const forever = 1 << 30                      // seconds; ctx ends it

@@ -34,6 +34,8 @@ type database struct {
 	goose       goose.Dialect
 	// transactions is how they are opened; nil is the driver's own way.
 	transactions *sql.TxOptions
+	// gently is the stride of a transaction that must not be in the way of whoever shares the machine.
+	gently stride
 	// refuses reports that the database will never take a statement, because of what it says.
 	refuses func(error) bool
 	// lock is held by one instance at a time, for each purpose.

@@ -223,7 +223,7 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 			return err
 		}
 	}
-	return credit(ctx, tx, []accountRow{out})
+	return credit(ctx, tx, []accountRow{out}, fullStride)
 }
 
 // PutOff notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended

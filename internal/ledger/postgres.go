@@ -41,6 +41,7 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 		newDialect: func() schema.Dialect { return pgdialect.New() },
 		migrations: migrations, goose: goose.DialectPostgres,
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		gently:       fullStride, // its work is done elsewhere
 		refuses:      postgresRefuses,
 		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
 			return lockBySession(ctx, db, fmt.Sprintf("SELECT pg_advisory_lock(%d)", firstLock+int(purpose)))

@@ -82,7 +82,11 @@ func (d *delivery) step(rt *rapid.T) {
 }
 
 func (d *delivery) deliver(rt *rapid.T, entries []game.Entry) {
-	booked, err := d.settler(rt).Book(d.t.Context(), d.round.ID, entries)
+	book := d.settler(rt).Book
+	if rapid.Bool().Draw(rt, "gently") {
+		book = d.settler(rt).BookGently
+	}
+	booked, err := book(d.t.Context(), d.round.ID, entries)
 	if err != nil || booked.Alarm != "" || booked.Quarantined > 0 {
 		rt.Fatalf("booked %+v, %v", booked, err)
 	}

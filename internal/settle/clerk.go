@@ -38,6 +38,7 @@ type clerk struct {
 	round game.Round
 	// unsure: something failed, so entries may be given to this process and not acknowledged. They come first again.
 	unsure    bool
+	gently    bool // it rains, and there is no backlog: booking can take its time
 	closing   bool // a refund came: there may be more to do than to wait
 	claims    int  // of one transaction at most, or those of one entry
 	entries   int  // to take at once
@@ -104,6 +105,7 @@ func (c *clerk) rest() time.Duration {
 
 // empty books what is in the outbox until nothing more is, or it is time to look at something else.
 func (c *clerk) empty(ctx context.Context) error {
+	c.gently = false
 	if c.unsure {
 		if err := c.again(ctx); err != nil {
 			return err
@@ -124,6 +126,7 @@ func (c *clerk) empty(ctx context.Context) error {
 			return err
 		}
 		asked := c.entries
+		c.gently = len(entries) < asked && !c.round.Phase.Over()
 		if err := c.settle(ctx, entries); err != nil || len(entries) < asked {
 			return err // what came meanwhile gathers for the next time
 		}
@@ -217,9 +220,11 @@ func fitting(entries []game.Entry, most int) int {
 // book books entries. If the database will never take them, it books each alone, and one that it still refuses becomes a
 // dead letter.
 func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
-	booked, err := timed(ctx, func(ctx context.Context) (game.Booked, error) {
-		return c.books.Book(ctx, c.round.ID, entries)
-	})
+	book := c.books.Book
+	if c.gently {
+		book = c.books.BookGently
+	}
+	booked, err := timed(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, c.round.ID, entries) })
 	switch {
 	case err == nil:
 		return c.took(ctx, booked, entries)

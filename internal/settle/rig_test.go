@@ -185,11 +185,21 @@ type faultyBooks struct {
 var errAway = errors.New("the database is away")
 
 func (b *faultyBooks) Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+	return b.book(ctx, b.Ledger.Book, round, entries)
+}
+
+func (b *faultyBooks) BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+	return b.book(ctx, b.Ledger.BookGently, round, entries)
+}
+
+type bookFunc func(context.Context, string, []game.Entry) (game.Booked, error)
+
+func (b *faultyBooks) book(ctx context.Context, how bookFunc, round string, entries []game.Entry) (game.Booked, error) {
 	b.faults.books.Add(1)
 	if b.faults.away.Load() {
 		return game.Booked{}, errAway
 	}
-	return b.Ledger.Book(ctx, round, entries)
+	return how(ctx, round, entries)
 }
 
 func (f *faults) Acknowledge(ctx context.Context, round string, entries ...string) error {

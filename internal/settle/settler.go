@@ -18,6 +18,8 @@ type Books interface {
 	Account(ctx context.Context, round string) (game.Account, error)
 	// Book books entries in one transaction. game.ErrRefused: these it will never take.
 	Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
+	// BookGently is Book for when taps matter more than how soon it is done.
+	BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
 	ApplyRefund(ctx context.Context, round string) (game.RefundStep, error)
 	// Interrupt makes the refund of a closed round without keys from what the ledger holds.
 	Interrupt(ctx context.Context, round string) error
