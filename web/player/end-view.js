@@ -12,16 +12,21 @@ import { Podium } from './podium.js';
 
 /** @import {Live} from '../shared/live.js' */
 
+/** What is open, so that a look at the amounts' check does not close it again. */
+const kept = { round: '', opened: /** @type {Set<number>} */ (new Set()) };
+
 /**
  * After a round: what I won, opened packet by packet, where that puts me, and how all of it can be checked.
  * @param {{live: Live, code: string}} props
  */
 export function EndView({ live, code }) {
   const { round, claims, roundTally, you, witnessed } = live.store;
-  const [opened, setOpened] = useState(() => new Set(witnessed.peek() ? [] : claims.peek().map(({ drop }) => drop)));
+  const id = round.value?.id ?? '';
+  const [opened, setOpened] = useState(() => (kept.round === id ? kept.opened : new Set(witnessed.peek() ? [] : claims.peek().map(({ drop }) => drop))));
   const open = (/** @type {number[]} */ drops) => {
     give(drops.length > 1 ? 'cheer' : 'open');
-    setOpened(new Set([...opened, ...drops]));
+    Object.assign(kept, { round: id, opened: new Set([...opened, ...drops]) });
+    setOpened(kept.opened);
   };
   if (!round.value) return null;
   const top = roundTally.value?.top ?? [];
