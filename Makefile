@@ -33,7 +33,7 @@ fmt: $(LINT_STAMP) ## format the Go code
 
 bench: ## run the benchmarks; BENCH_TIME=1s each
 	.ci/each Benchmark | cut -d ' ' -f 1 | sort -u | \
-		xargs --no-run-if-empty go test -run '^$$' -bench . -benchmem -benchtime $(BENCH_TIME)
+		xargs --no-run-if-empty go test -run '^$$' -bench . -benchmem -benchtime $(BENCH_TIME) -timeout 1h
 
 fuzz: ## run each fuzz target; FUZZ_TIME=20s each
 	.ci/each Fuzz | while read -r package target; do \
