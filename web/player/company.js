@@ -13,8 +13,8 @@ const MOST_NAMES = 8;
  */
 export function Company({ live }) {
   const { arrivals, online, you } = live.store;
-  const here = Math.max(online.value, 1); // the count is older than one's own arrival
   const others = arrivals.value.filter(({ player }) => player !== you.value?.player).slice(0, MOST_NAMES);
+  const here = Math.max(online.value, 1 + others.length); // the count may be older than one's own arrival
   const more = here - 1 - others.length;
   return html`<section class="company">
     <p class="company-count" data-test="online" data-count=${here}>${t('online', { n: here })}</p>
