@@ -169,7 +169,13 @@ func (e *evening) playCalmly(round wire.Round) {
 	e.ann.tapDrops(2)
 	e.bob.tapDrops(2)
 	e.end(round, "sold_out")
+	closed := "document.querySelectorAll('" + at("open") + "').length"
+	before := see[int64](e.ann, closed)
+	e.ann.click("open")
+	e.ann.await(fmt.Sprintf("%s === %d", closed, before-1))
 	e.checkAmounts()
+	e.ann.click("check-back")
+	e.ann.await(fmt.Sprintf("%s === %d", closed, before-1)) // what was opened before stays open
 	e.screen.await("document.querySelector('" + at("totals") + "')?.dataset.rounds === '3'")
 	e.look(e.screen, "screen-end")
 }
@@ -212,16 +218,10 @@ func middle(selector, edge, size string) string {
 	return fmt.Sprintf("(({ %s, %s }) => %s + %s / 2)(document.querySelector('%s').getBoundingClientRect())", edge, size, edge, size, selector)
 }
 
-// checkAmounts has Ann's page recompute what everybody got, once the books are settled. What she has opened before stays open.
+// checkAmounts has Ann's page recompute what everybody got, once the books are settled.
 func (e *evening) checkAmounts() {
 	e.t.Helper()
-	closed := "document.querySelectorAll('" + at("open") + "').length"
-	before := see[int64](e.ann, closed)
-	e.ann.click("open")
-	e.ann.await(fmt.Sprintf("%s === %d", closed, before-1))
 	e.ann.click("check")
 	e.ann.await("document.querySelector('" + at("findings") + "')?.dataset.right === 'true'")
 	e.look(e.ann, "player-check")
-	e.ann.click("check-back")
-	e.ann.await(fmt.Sprintf("%s === %d", closed, before-1))
 }
