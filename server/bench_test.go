@@ -24,7 +24,8 @@ import (
 // of the socket on this machine. Client and servers share the machine; only ratios of one run mean something.
 
 const (
-	benchTaps    = 10_000 // that win in one round: each player as many as the cap
+	leastTaps    = 10_000 // that win in one round
+	leastEach    = 20     // of them a player's: the cap; so many that the first and the last ones do not count for much
 	benchLosses  = 2      // taps that cannot win, for each that wins
 	benchRounds  = 4      // in one repeat
 	benchRepeats = 5
@@ -304,7 +305,7 @@ func (of *bench) echoRate(b *testing.B, players int) *measured {
 		loops[i] = dialLoop(b, of.echo, `{"type":"tap"`)
 	}
 	defer closeLoops(loops)
-	each := benchRounds * benchLosses * benchTaps / players
+	each := benchRounds * benchLosses * winsEach(players)
 	return runLoops(b, loops, slices.Repeat([][]byte{tapFrame(strings.Repeat("0", 36), 1)}, each), of.pids)
 }
 
@@ -315,7 +316,7 @@ func (of *bench) tapRates(b *testing.B, in *instance, host *bots.Host, players i
 	loops := joinLoops(b, in, room, players)
 	defer closeLoops(loops)
 	results := map[string]*measured{"won": {}, "capped": {}, "known": {}, "refused": {}, "pool": {}}
-	wins := benchTaps / players
+	wins := winsEach(players)
 	for range benchRounds {
 		round := newRound(b, host, room, map[string]any{
 			"total_cents": 100_000_000, "packets": 1_000_000, "cap": wins, "pace": "burst", "countdown_ms": 0,
@@ -334,8 +335,8 @@ func (of *bench) tapRates(b *testing.B, in *instance, host *bots.Host, players i
 		results["pool"].add(*capped)
 		results["known"].add(*runLoops(b, loops, again(1), of.pids))
 		claims, err := host.Claims(b.Context(), round.ID)
-		if err != nil || len(claims) != benchTaps {
-			b.Fatalf("%d claims instead of %d: %v", len(claims), benchTaps, err)
+		if err != nil || len(claims) != wins*players {
+			b.Fatalf("%d claims instead of %d: %v", len(claims), wins*players, err)
 		}
 		if _, err := host.Freeze(b.Context(), round.ID); err != nil {
 			b.Fatal(err)
@@ -348,6 +349,9 @@ func (of *bench) tapRates(b *testing.B, in *instance, host *bots.Host, players i
 	}
 	return results
 }
+
+// winsEach is how many taps of each player win in one round.
+func winsEach(players int) int { return max(leastTaps/players, leastEach) }
 
 func joinLoops(b *testing.B, in *instance, room string, players int) []*loop {
 	loops := make([]*loop, players)
