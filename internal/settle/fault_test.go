@@ -2,7 +2,6 @@ package settle_test
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -92,15 +91,7 @@ func TestAnAppendOnlyFileThatLostItsTail(t *testing.T) {
 	cutTail(t, dir, 0.5)
 	server.Restart()
 	h.await(round, "the freeze", frozen)
-	testkit.Eventually(t, soon, func() error {
-		if mark, err := h.pool.Watermark(t.Context(), round.ID); err != nil || !mark.Frozen {
-			return fmt.Errorf("redis is not frozen: %+v, %w", mark, err)
-		}
-		return nil
-	})
-	if late := h.grab(round, 2); len(late) > 0 {
-		t.Errorf("a frozen round granted %v", late)
-	}
+	h.wantShut(round)
 	h.wantTold(round, told)
 
 	// The host looks, lets it go on, and numbers are granted a second time: that is an alarm again, and the first stay.

@@ -275,3 +275,17 @@ func (h *house) wantBalance() {
 		h.Errorf("accounts are not the sums of their entries: %v", found)
 	}
 }
+
+// wantShut waits until a round is frozen in Redis too, and makes sure that nothing can be won in it.
+func (h *house) wantShut(round game.Round) {
+	h.Helper()
+	testkit.Eventually(h, soon, func() error {
+		if mark, err := h.pool.Watermark(h.Context(), round.ID); err != nil || !mark.Frozen {
+			return fmt.Errorf("redis is not frozen: %+v, %w", mark, err)
+		}
+		return nil
+	})
+	if late := h.grab(round, 2); len(late) > 0 {
+		h.Errorf("a frozen round granted %v", late)
+	}
+}

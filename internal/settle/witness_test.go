@@ -130,15 +130,7 @@ func TestWhoOnlyHeardOfClaimsNoticesThatRedisLostThem(t *testing.T) {
 	if account.Highest != 17 || account.Booked.Packets != 0 {
 		t.Errorf("the account is %+v", account)
 	}
-	testkit.Eventually(t, soon, func() error {
-		if mark, err := h.pool.Watermark(t.Context(), round.ID); err != nil || !mark.Frozen {
-			return fmt.Errorf("redis is not frozen: %+v, %w", mark, err)
-		}
-		return nil
-	})
-	if late := h.grab(round, 2); len(late) > 0 {
-		t.Errorf("a frozen round granted %v", late)
-	}
+	h.wantShut(round)
 	for _, o := range others {
 		if err := o.Look(t.Context()); err != nil {
 			t.Error(err)
