@@ -75,7 +75,7 @@ func (b *booking) book(ctx context.Context, entries []game.Entry) error {
 			}
 		}
 		for _, claim := range entry.Claims {
-			row := claimRowOf(b.round.ID, claim, entry.At)
+			row := claimRowOf(b.books.Book, claim, entry.At)
 			if !row.possible() {
 				return fmt.Errorf("claim %d of %d cents: %w", row.Number, row.Cents, game.ErrRefused)
 			}
@@ -201,7 +201,7 @@ func (b *booking) credit(ctx context.Context, claims []claimRow) error {
 	b.books.ClaimedCents += int64(total)
 	b.booked.Claims += len(claims)
 	b.booked.Cents += total
-	return pay(ctx, b.tx, b.purse, claims, b.now, b.by)
+	return pay(ctx, b.tx, b.purse, claims, b.by)
 }
 
 // write inserts claims, and returns apart those that the database holds otherwise already.
@@ -278,7 +278,7 @@ func (b *booking) held(ctx context.Context, claims []claimRow) (map[int]*claimRo
 			numbers[i] = some[i].Number
 		}
 		var rows []claimRow
-		err := b.tx.NewSelect().Model(&rows).Where("round = ?", b.round.ID).Where("number IN (?)", bun.List(numbers)).Scan(ctx)
+		err := b.tx.NewSelect().Model(&rows).Where("book = ?", b.books.Book).Where("number IN (?)", bun.List(numbers)).Scan(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -10,10 +10,12 @@ import (
 	"redrain/internal/game"
 )
 
+// claimRow is what a player was told, and the movement of its money from the round's escrow to the player: two entries that
+// sum to zero, by construction.
 type claimRow struct {
 	bun.BaseModel `bun:"table:claims"`
 
-	Round     string `bun:"round,pk"`
+	Book      int64  `bun:"book,pk"` // of the round
 	Number    int    `bun:"number,pk"`
 	Player    string `bun:"player"`
 	Drop      int32  `bun:"drop_id"`
@@ -21,8 +23,8 @@ type claimRow struct {
 	ClaimedAt int64  `bun:"claimed_at"`
 }
 
-func claimRowOf(round string, c game.Claim, at game.Moment) claimRow {
-	return claimRow{Round: round, Number: c.Number, Player: c.Player, Drop: int32(c.Drop), Cents: int64(c.Cents), ClaimedAt: int64(at)}
+func claimRowOf(book int64, c game.Claim, at game.Moment) claimRow {
+	return claimRow{Book: book, Number: c.Number, Player: c.Player, Drop: int32(c.Drop), Cents: int64(c.Cents), ClaimedAt: int64(at)}
 }
 
 func (r *claimRow) claim() game.Claim {
@@ -46,7 +48,7 @@ func (r *claimRow) equal(c *claimRow) bool {
 // Claims returns up to limit claims of a round with a number above after, in the order of their numbers.
 func (l *Ledger) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
 	var rows []claimRow
-	err := l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("number > ?", after).
+	err := l.read.NewSelect().Model(&rows).Where("book = (?)", bookOf(l.read, round)).Where("number > ?", after).
 		Order("number").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read claims of round %s: %w", round, err)
@@ -64,7 +66,7 @@ func (l *Ledger) ClaimsOf(ctx context.Context, round string, players ...string) 
 	held := make(map[string][]game.Claim)
 	for some := range slices.Chunk(players, idsAtOnce) {
 		var rows []claimRow
-		err := l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("player IN (?)", bun.List(some)).
+		err := l.read.NewSelect().Model(&rows).Where("book = (?)", bookOf(l.read, round)).Where("player IN (?)", bun.List(some)).
 			Order("number").Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read players' claims of round %s: %w", round, err)
@@ -81,7 +83,7 @@ func (l *Ledger) SumClaims(ctx context.Context, round string, after, last int) (
 	var count int
 	var cents int64
 	err := l.read.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COUNT(*), COALESCE(SUM(cents), 0)").
-		Where("round = ?", round).Where("number > ?", after).Where("number <= ?", last).Scan(ctx, &count, &cents)
+		Where("book = (?)", bookOf(l.read, round)).Where("number > ?", after).Where("number <= ?", last).Scan(ctx, &count, &cents)
 	if err != nil {
 		return game.Left{}, fmt.Errorf("sum claims of round %s: %w", round, err)
 	}

@@ -1,9 +1,24 @@
 package ledger
 
-import "database/sql"
+import (
+	"context"
+	"database/sql"
+)
 
 // LockBeside lets tests hold what Migrate waits for.
 var LockBeside = lockBeside
+
+// MigrateTo brings the tables up or down to a version.
+func MigrateTo(ctx context.Context, l *Ledger, version int64) error {
+	provider, err := l.database.migrator()
+	if err != nil {
+		return err
+	}
+	if _, err = provider.UpTo(ctx, version); err == nil {
+		_, err = provider.DownTo(ctx, version)
+	}
+	return err
+}
 
 // Pools are the connections of a ledger.
 func Pools(l *Ledger) map[string]*sql.DB {

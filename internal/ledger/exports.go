@@ -19,7 +19,7 @@ func (l *Ledger) BookedClaims(ctx context.Context, round string, after, limit in
 	}
 	err := l.read.NewSelect().TableExpr("claims AS c").Join("LEFT JOIN players AS p ON p.id = c.player").
 		ColumnExpr("c.number, c.player, c.drop_id, c.cents, c.claimed_at, p.nickname, p.subject").
-		Where("c.round = ?", round).Where("c.number > ?", after).OrderExpr("c.number").Limit(int64(limit)).Scan(ctx, &rows)
+		Where("c.book = (?)", bookOf(l.read, round)).Where("c.number > ?", after).OrderExpr("c.number").Limit(int64(limit)).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("read booked claims of round %s: %w", round, err)
 	}

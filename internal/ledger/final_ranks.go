@@ -9,7 +9,7 @@ import (
 // with the earlier claim, as on the live leaderboard. It is final once the round is settled.
 func (l *Ledger) FinalRanks(ctx context.Context, round string) ([]string, error) {
 	var players []string
-	err := l.read.NewSelect().Model((*claimRow)(nil)).Column("player").Where("round = ?", round).
+	err := l.read.NewSelect().Model((*claimRow)(nil)).Column("player").Where("book = (?)", bookOf(l.read, round)).
 		Group("player").OrderExpr("SUM(cents) DESC, MAX(number)").Scan(ctx, &players)
 	if err != nil {
 		return nil, fmt.Errorf("rank the players of round %s: %w", round, err)

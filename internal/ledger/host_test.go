@@ -228,17 +228,18 @@ func TestPlayersLookBackOnTheirRounds(t *testing.T) {
 		room := newRoom(t, l)
 		round := newRound(t, l, room)
 		must[game.Round](t)(l.Begin(t.Context(), round.ID, game.NewSecret()))
+		ann := must[game.Player](t)(l.AddPlayer(t.Context(), room, "ann")).ID
 		claims := []game.Claim{
-			{Number: 1, Player: "ann", Drop: 1, Cents: 30}, {Number: 2, Player: "bob", Drop: 1, Cents: 50},
-			{Number: 3, Player: "ann", Drop: 2, Cents: 20}, {Number: 4, Player: "cid", Drop: 1, Cents: 51},
+			{Number: 1, Player: ann, Drop: 1, Cents: 30}, {Number: 2, Player: "bob", Drop: 1, Cents: 50},
+			{Number: 3, Player: ann, Drop: 2, Cents: 20}, {Number: 4, Player: "cid", Drop: 1, Cents: 51},
 		}
 		must[game.Booked](t)(l.Book(t.Context(), round.ID, []game.Entry{{ID: "1-0", At: 5, Claims: claims}}))
-		if played := must[[]game.Played](t)(l.PlayedBy(t.Context(), "ann", 10)); len(played) != 1 ||
+		if played := must[[]game.Played](t)(l.PlayedBy(t.Context(), ann, 10)); len(played) != 1 ||
 			played[0].Packets != 2 || played[0].Cents != 50 || played[0].Round.ID != round.ID {
 			t.Errorf("got %+v", played)
 		}
 		settle(t, l, round.ID, game.Left{Packets: 4, Cents: 151}, round.Settings.Total-151)
-		if balance := must[game.Cents](t)(l.Balance(t.Context(), "ann")); balance != 50 {
+		if balance := must[game.Cents](t)(l.Balance(t.Context(), ann)); balance != 50 {
 			t.Errorf("ann has %d cents, want 50", balance)
 		}
 		if balance := must[game.Cents](t)(l.Balance(t.Context(), "nobody")); balance != 0 {

@@ -41,6 +41,15 @@ func onEach(t *testing.T, test func(t *testing.T, open func(...ledger.Option) *l
 
 func openLedger(t testing.TB, url string, options ...ledger.Option) *ledger.Ledger {
 	t.Helper()
+	l := openUnmigrated(t, url, options...)
+	if err := l.Migrate(t.Context()); err != nil {
+		t.Fatalf("migrate: %v", err)
+	}
+	return l
+}
+
+func openUnmigrated(t testing.TB, url string, options ...ledger.Option) *ledger.Ledger {
+	t.Helper()
 	l, err := ledger.Open(t.Context(), url, options...)
 	if err != nil {
 		t.Fatalf("open: %v", err)
@@ -50,9 +59,6 @@ func openLedger(t testing.TB, url string, options ...ledger.Option) *ledger.Ledg
 			t.Errorf("close: %v", err)
 		}
 	})
-	if err := l.Migrate(t.Context()); err != nil {
-		t.Fatalf("migrate: %v", err)
-	}
 	return l
 }
 

@@ -17,13 +17,12 @@ var migrationFiles embed.FS
 // Migrate brings the tables to the newest version, or leaves them if they are. Instances that start at once do it one
 // after the other; each migration is a transaction of its own.
 func (l *Ledger) Migrate(ctx context.Context) (err error) {
-	db := l.database
-	provider, err := goose.NewProvider(db.goose, db.write, db.migrations, goose.WithDisableGlobalRegistry(true))
+	provider, err := l.database.migrator()
 	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
+		return err
 	}
 	// Not goose's own locking: goose makes its version table and looks for what is pending outside of that.
-	unlock, err := db.lock(ctx, toMigrate)
+	unlock, err := l.database.lock(ctx, toMigrate)
 	if err != nil {
 		return fmt.Errorf("migrate database: %w", err)
 	}
@@ -32,4 +31,12 @@ func (l *Ledger) Migrate(ctx context.Context) (err error) {
 		return fmt.Errorf("migrate database: %w", err)
 	}
 	return nil
+}
+
+func (db database) migrator() (*goose.Provider, error) {
+	provider, err := goose.NewProvider(db.goose, db.write, db.migrations, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return provider, nil
 }

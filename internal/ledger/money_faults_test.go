@@ -26,7 +26,7 @@ func TestTheDatabaseRefusesOverdraftsAndRewrites(t *testing.T) {
 				"UPDATE accounts SET balance = -1 WHERE kind = 'escrow'",
 				"UPDATE accounts SET balance = -1 WHERE kind = 'player'",
 				"INSERT INTO movements SELECT * FROM movements",
-				"INSERT INTO claims SELECT round, 2, player, drop_id, cents, claimed_at FROM claims",
+				"INSERT INTO claims SELECT book, 2, player, drop_id, cents, claimed_at FROM claims",
 			}
 			if name != "mariadb" { // see its migration
 				refused = append(refused, "UPDATE movements SET cents = 1", "DELETE FROM movements", "UPDATE claims SET cents = 1", "DELETE FROM claims")

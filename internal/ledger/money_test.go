@@ -74,7 +74,7 @@ func wantDoubleEntry(t testing.TB, l *ledger.Ledger) {
 	}
 	var movements, entries, sum int64
 	err := ledger.Pools(l)["read"].QueryRowContext(t.Context(),
-		"SELECT (SELECT COUNT(*) FROM movements), COUNT(*), COALESCE(SUM(cents), 0) FROM entries").Scan(&movements, &entries, &sum)
+		"SELECT (SELECT COUNT(*) FROM movements) + (SELECT COUNT(*) FROM claims), COUNT(*), COALESCE(SUM(cents), 0) FROM entries").Scan(&movements, &entries, &sum)
 	if err != nil || entries != 2*movements || sum != 0 {
 		t.Errorf("%d movements are %d entries of %d cents (%v)", movements, entries, sum, err)
 	}

@@ -2,19 +2,18 @@ package ledger
 
 import (
 	"context"
-	"slices"
 
 	"github.com/uptrace/bun"
 
 	"redrain/internal/game"
 )
 
-// purpose says what a movement is for. Purpose and number are its key in a round: nothing is moved twice.
+// purpose says what a movement is for. Purpose and number are its key in a round: nothing is moved twice. What moves from an
+// escrow to a player is a claim, see claimRow.
 type purpose string
 
 const (
 	forEscrow purpose = "escrow" // host → escrow, when a round begins
-	forClaim  purpose = "claim"  // escrow → player
 	forRefund purpose = "refund" // escrow → host
 	forPayout purpose = "payout" // player → paid_out
 )
@@ -48,27 +47,16 @@ func move(ctx context.Context, tx bun.Tx, from, to accountRow, m movementRow) er
 	return credit(ctx, tx, []accountRow{to}, fullStride)
 }
 
-// pay moves claims from a round's escrow to their players: a movement for each, and each balance changed once.
-func pay(ctx context.Context, tx bun.Tx, p purse, claims []claimRow, now int64, by stride) error {
-	escrow := p.escrow()
-	movements := make([]movementRow, len(claims))
+// pay gives the money of claims, which are in the ledger, from a round's escrow to their players, and changes each balance once.
+func pay(ctx context.Context, tx bun.Tx, p purse, claims []claimRow, by stride) error {
 	var total int64
 	gains := make(map[string]int64, len(claims))
 	for i := range claims {
 		c := &claims[i]
-		movements[i] = movementRow{
-			Round: p.round, Purpose: forClaim, Number: c.Number, From: escrow.ID, To: p.player(c.Player).ID, Cents: c.Cents, MovedAt: now,
-		}
 		total += c.Cents
 		gains[c.Player] += c.Cents
 	}
-	for some := range slices.Chunk(movements, by.rows) {
-		if _, err := tx.NewInsert().Model(&some).Exec(ctx); err != nil {
-			return err
-		}
-		by.pause(ctx)
-	}
-	if err := debit(ctx, tx, escrow, game.Cents(total)); err != nil {
+	if err := debit(ctx, tx, p.escrow(), game.Cents(total)); err != nil {
 		return err
 	}
 	players := make([]accountRow, 0, len(gains))

@@ -77,10 +77,13 @@ func (l *Ledger) PlayedBy(ctx context.Context, player string, limit int) ([]game
 		Cents   int64
 		Newest  int64
 	}
-	err := l.read.NewSelect().Model((*claimRow)(nil)).Column("round").
-		ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(claimed_at) AS newest").
-		Where("player = ?", player).Group("round").OrderExpr("newest DESC, round").Limit(int64(limit)).
-		Scan(ctx, &sums)
+	// Claims are found by round and player: so round by round of the player's room, of which there are few, and not by player
+	// among all claims that there ever were.
+	room := l.read.NewSelect().Model((*playerRow)(nil)).Column("room").Where("id = ?", player)
+	err := l.read.NewSelect().TableExpr("rounds AS r").Join("JOIN round_books AS b ON b.round = r.id").
+		Join("JOIN claims AS c ON c.book = b.book AND c.player = ?", player).
+		ColumnExpr("b.round, COUNT(*) AS packets, SUM(c.cents) AS cents, MAX(c.claimed_at) AS newest").
+		Where("r.room = (?)", room).GroupExpr("b.round").OrderExpr("newest DESC, b.round").Limit(int64(limit)).Scan(ctx, &sums)
 	if err != nil {
 		return nil, fmt.Errorf("read the rounds of player %s: %w", player, err)
 	}

@@ -67,7 +67,8 @@ func (l *Ledger) planPayouts(ctx context.Context, tx bun.Tx, round game.Round) e
 
 func (l *Ledger) insertPlan(ctx context.Context, tx bun.Tx, round string) error {
 	plan := &payoutPlanRow{Round: round, Size: l.payouts, PlannedAt: l.now().UnixMilli()}
-	err := tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("round = ?", round).Scan(ctx, &plan.Last)
+	err := tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("book = (?)", bookOf(tx, round)).
+		Scan(ctx, &plan.Last)
 	if err != nil {
 		return err
 	}
@@ -102,9 +103,9 @@ func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, er
 	upTo, now := plan.Planned+planAtOnce*plan.Size, l.now().UnixMilli()
 	result, err := tx.NewRaw(`INSERT INTO payouts
 		(round, number, last_number, claims, cents, state, holder, attempts, made_at, tried_at, due_at, paid_at, problem)
-		SELECT round, number - (number - 1) % ?0, MAX(number), COUNT(*), SUM(cents), 'pending', '', 0, ?1, 0, ?1, 0, ''
-		FROM claims WHERE round = ?2 AND number > ?3 AND number <= ?4 GROUP BY round, number - (number - 1) % ?0`,
-		plan.Size, now, round, plan.Planned, upTo).Exec(ctx)
+		SELECT ?2, number - (number - 1) % ?0, MAX(number), COUNT(*), SUM(cents), 'pending', '', 0, ?1, 0, ?1, 0, ''
+		FROM claims WHERE book = (?5) AND number > ?3 AND number <= ?4 GROUP BY number - (number - 1) % ?0`,
+		plan.Size, now, round, plan.Planned, upTo, bookOf(tx, round)).Exec(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -133,7 +133,7 @@ func (b *booking) drive(ctx context.Context, row *quarantineRow) (bool, error) {
 	if err != nil || game.Cents(row.Cents) > left {
 		return false, err
 	}
-	c := claimRow{Round: row.Round, Number: row.Number, Player: row.Player, Drop: row.Drop, Cents: row.Cents, ClaimedAt: row.ClaimedAt}
+	c := claimRow{Book: b.books.Book, Number: row.Number, Player: row.Player, Drop: row.Drop, Cents: row.Cents, ClaimedAt: row.ClaimedAt}
 	extra := row.Reason != overdraw
 	if extra {
 		if c.Number, err = b.extraNumber(ctx); err != nil {
@@ -161,6 +161,6 @@ func (b *booking) drive(ctx context.Context, row *quarantineRow) (bool, error) {
 // extraNumber is the next number above the round's packets, where Redis grants none.
 func (b *booking) extraNumber(ctx context.Context) (int, error) {
 	var last int
-	err := b.tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("round = ?", b.round.ID).Scan(ctx, &last)
+	err := b.tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("book = ?", b.books.Book).Scan(ctx, &last)
 	return max(last, b.round.Settings.Packets) + 1, err
 }

@@ -15,7 +15,8 @@ import (
 type booksRow struct {
 	bun.BaseModel `bun:"table:round_books"`
 
-	Round          string `bun:"round,pk"`
+	Book           int64  `bun:"book,pk,autoincrement"`
+	Round          string `bun:"round"`
 	Claims         int    `bun:"claims"`
 	ClaimedCents   int64  `bun:"claimed_cents"`
 	Highest        int    `bun:"highest"`
@@ -24,6 +25,11 @@ type booksRow struct {
 	AcceptedCents  int64  `bun:"accepted_cents"`
 	ReleasedAt     int64  `bun:"released_at"`
 	Retired        bool   `bun:"retired"`
+}
+
+// bookOf finds the number of a round's books, by which its claims name it; none for a round that was never begun.
+func bookOf(db bun.IDB, round string) *bun.SelectQuery {
+	return db.NewSelect().Model((*booksRow)(nil)).Column("book").Where("round = ?", round)
 }
 
 type refundRow struct {

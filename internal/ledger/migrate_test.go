@@ -1,0 +1,96 @@
+package ledger_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"redrain/internal/game"
+	"redrain/internal/ledger"
+)
+
+// Claims were once rows beside the movements that paid them. A ledger from then goes on with every cent where it was, there
+// and back again.
+func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			l := openUnmigrated(t, newDatabase(t))
+			const before = 20
+			if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
+				t.Fatal(err)
+			}
+			round, rehearsal := fillBefore(t, l, false), fillBefore(t, l, true)
+			want := []game.Claim{{Player: "ann", Drop: 1, Cents: 30, Number: 1}, {Player: "bob", Drop: 1, Cents: 12, Number: 2}}
+			for range 2 {
+				if err := l.Migrate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range []game.Round{round, rehearsal} {
+					if got := must[[]game.Claim](t)(l.Claims(t.Context(), r.ID, 0, 10)); !slices.Equal(got, want) {
+						t.Errorf("claims are %+v, want %+v", got, want)
+					}
+					if got := account(t, l, r).Booked; got != (game.Left{Packets: 2, Cents: 42}) {
+						t.Errorf("booked are %+v", got)
+					}
+				}
+				wantDoubleEntry(t, l)
+				if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
+					t.Fatal(err)
+				}
+				wantMovementsBefore(t, l)
+			}
+			if err := l.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			again, fresh := claim(2, "bob", 12), claim(3, "cat", 8)
+			again.Drop, fresh.Drop = 1, 1
+			if got := book(t, l, round, batch("3-0", again, fresh)); got.Claims != 1 || got.Redelivered != 1 || got.Alarm != "" {
+				t.Errorf("booked %+v", got)
+			}
+			begunRound(t, l, 10, 100)
+			wantDoubleEntry(t, l)
+		})
+	}
+}
+
+// fillBefore makes a raining round of 100 cents with two claims, as it was written then.
+func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
+	t.Helper()
+	settings := game.DefaultSettings()
+	settings.Packets, settings.Total = 10, 100
+	round := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), settings, rehearsal))
+	of := ""
+	if rehearsal {
+		of = "play_"
+	}
+	room, id := round.Room, round.ID
+	for _, statement := range []string{
+		"UPDATE rounds SET phase = 'raining', secret = 's', commitment = 'c', begun_at = 1, starts_at = 1, ends_at = 2 WHERE id = '" + id + "'",
+		fmt.Sprintf("INSERT INTO round_books VALUES ('%s', 2, 42, 2, 0, 0, 0, 0, FALSE)", id),
+		fmt.Sprintf(`INSERT INTO accounts VALUES ('%[1]shost:%[2]s', '%[1]shost', '%[2]s', -100), ('%[1]sescrow:%[3]s', '%[1]sescrow', '%[3]s', 58),
+			('%[1]splayer:ann', '%[1]splayer', 'ann', 30), ('%[1]splayer:bob', '%[1]splayer', 'bob', 12)`, of, room, id),
+		fmt.Sprintf(`INSERT INTO movements VALUES ('%[3]s', 'escrow', 0, '%[1]shost:%[2]s', '%[1]sescrow:%[3]s', 100, 1),
+			('%[3]s', 'claim', 1, '%[1]sescrow:%[3]s', '%[1]splayer:ann', 30, 2), ('%[3]s', 'claim', 2, '%[1]sescrow:%[3]s', '%[1]splayer:bob', 12, 2)`,
+			of, room, id),
+		fmt.Sprintf("INSERT INTO claims VALUES ('%[1]s', 1, 'ann', 1, 30, 2), ('%[1]s', 2, 'bob', 1, 12, 2)", id),
+	} {
+		if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return round
+}
+
+// wantMovementsBefore checks that each account is the sum of its movements, all of them where they were then.
+func wantMovementsBefore(t *testing.T, l *ledger.Ledger) {
+	t.Helper()
+	if found := must[[]game.Difference](t)(l.Unbalanced(t.Context())); len(found) != 0 {
+		t.Errorf("accounts are not the sums of their entries: %v", found)
+	}
+	var movements, claims int
+	err := ledger.Pools(l)["read"].QueryRowContext(t.Context(),
+		"SELECT (SELECT COUNT(*) FROM movements), (SELECT COUNT(*) FROM claims)").Scan(&movements, &claims)
+	if err != nil || movements != 6 || claims != 4 {
+		t.Errorf("%d movements and %d claims (%v), want 6 and 4", movements, claims, err)
+	}
+}
