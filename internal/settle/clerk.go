@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"redrain/internal/game"
@@ -16,6 +17,8 @@ const (
 	// leastEntries and mostEntries bound what is taken at once; in between it is as many as hold inHand claims, by the last
 	// ones. So much is held in memory, whatever waits in Redis.
 	leastEntries, mostEntries, inHand = 64, 2000, 20_000
+	// someEntries are taken, or acknowledged, at once while taps come, which wait in Redis meanwhile; breath is the time between.
+	someEntries, breath = 32, 2 * time.Millisecond
 	// mostClaims and leastClaims bound the claims of one transaction. It begins large, and shrinks while transactions fail: on
 	// a database that has become slow a large one might never end in time.
 	mostClaims, leastClaims = 5000, 256
@@ -38,7 +41,8 @@ type clerk struct {
 	round game.Round
 	// unsure: something failed, so entries may be given to this process and not acknowledged. They come first again.
 	unsure    bool
-	gently    bool // it rains, and there is no backlog: booking can take its time
+	backlog   bool // the last time there was more to take than was taken
+	gently    bool // it rains, and there is no backlog: there is time to leave the machine to the taps
 	closing   bool // a refund came: there may be more to do than to wait
 	claims    int  // of one transaction at most, or those of one entry
 	entries   int  // to take at once
@@ -105,7 +109,7 @@ func (c *clerk) rest() time.Duration {
 
 // empty books what is in the outbox until nothing more is, or it is time to look at something else.
 func (c *clerk) empty(ctx context.Context) error {
-	c.gently = false
+	c.gently = false // until it is known how much there is
 	if c.unsure {
 		if err := c.again(ctx); err != nil {
 			return err
@@ -119,19 +123,38 @@ func (c *clerk) empty(ctx context.Context) error {
 		}
 	}
 	for since := time.Now(); time.Since(since) < auditEvery; {
-		entries, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) {
-			return c.outbox.Take(ctx, c.round.ID, c.entries)
-		})
-		if err != nil || len(entries) == 0 {
-			return err
+		entries, all, err := c.take(ctx)
+		if err == nil && len(entries) > 0 {
+			err = c.settle(ctx, entries)
 		}
-		asked := c.entries
-		c.gently = len(entries) < asked && !c.round.Phase.Over()
-		if err := c.settle(ctx, entries); err != nil || len(entries) < asked {
+		if err != nil || all {
 			return err // what came meanwhile gathers for the next time
 		}
 	}
 	return nil
+}
+
+// take takes what nobody was given yet, up to what may be in hand; all: there was no more. What was taken before an error comes
+// again, as c is unsure then.
+func (c *clerk) take(ctx context.Context) (entries []game.Entry, all bool, err error) {
+	c.gently = !c.backlog && !c.round.Phase.Over()
+	for len(entries) < c.entries && !all {
+		count := c.entries - len(entries)
+		if c.gently {
+			count = min(count, someEntries)
+		}
+		some, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) { return c.outbox.Take(ctx, c.round.ID, count) })
+		if err != nil {
+			return nil, false, err
+		}
+		entries, all = append(entries, some...), len(some) < count
+		if c.gently && !all {
+			patience.Pause(ctx, breath, nil)
+		}
+	}
+	c.backlog = !all
+	c.gently = c.gently && all
+	return entries, all, nil
 }
 
 // again books what this process was given before.
@@ -180,9 +203,23 @@ func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
 			return err
 		}
 		c.claims = min(mostClaims, c.claims*2)
-		ids := make([]string, count)
+		if err := c.acknowledge(ctx, entries[:count]); err != nil {
+			return err
+		}
+		entries = entries[count:]
+	}
+	return nil
+}
+
+func (c *clerk) acknowledge(ctx context.Context, entries []game.Entry) error {
+	at := len(entries)
+	if c.gently {
+		at = someEntries
+	}
+	for some := range slices.Chunk(entries, at) {
+		ids := make([]string, len(some))
 		for i := range ids {
-			ids[i] = entries[i].ID
+			ids[i] = some[i].ID
 		}
 		_, err := timed(ctx, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, c.outbox.Acknowledge(ctx, c.round.ID, ids...)
@@ -190,7 +227,9 @@ func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
 		if err != nil {
 			return err
 		}
-		entries = entries[count:]
+		if c.gently {
+			patience.Pause(ctx, breath, nil)
+		}
 	}
 	return nil
 }
