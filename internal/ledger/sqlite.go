@@ -46,8 +46,8 @@ func openSQLite(ctx context.Context, path string) (database, error) {
 		write: write, read: read,
 		newDialect: func() schema.Dialect { return sqlitedialect.New() },
 		migrations: migrations, goose: goose.DialectSQLite3,
-		// Half a millisecond of work, then a rest: a transaction of some hundreds of claims would take a core for ten, which on
-		// two cores doubles the p99 of a tap (server load, beside serve with and without NO_SETTLE).
+		// A quarter of a millisecond of work, then a rest: a transaction of some hundreds of claims would take a core for five,
+		// which taps feel on two cores (BenchmarkTapsBesideSettling).
 		gently:  stride{rows: 32, rest: time.Millisecond},
 		refuses: sqliteRefuses,
 		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
@@ -93,11 +93,12 @@ func sqliteURI(path string) string {
 }
 
 // openSQLiteWriter opens the pool for changes and its connection, which makes the file. Its cache of 64 MiB holds the index
-// of a million claims. The first connection of all turns the file to WAL: SQLite refuses that at once, without waiting, while
+// of a million claims. What a statement of many rows needs to undo itself stays in memory: written to a temporary file it was a
+// third of the work of booking. The first connection of all turns the file to WAL: SQLite refuses that at once, without waiting, while
 // another does the same, hence the lock.
 func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
 	write, err := sql.Open("sqlite", sqliteDSN(path, url.Values{
-		"_txlock": {"immediate"}, "_pragma": {"cache_size(-65536)", "wal_autocheckpoint(8000)"},
+		"_txlock": {"immediate"}, "_pragma": {"cache_size(-65536)", "wal_autocheckpoint(8000)", "temp_store(memory)"},
 	}))
 	if err != nil {
 		return nil, err
