@@ -18,7 +18,7 @@ const (
 	// ones. So much is held in memory, whatever waits in Redis.
 	leastEntries, mostEntries, inHand = 64, 2000, 20_000
 	// someEntries are taken, or acknowledged, at once while taps come, which wait in Redis meanwhile; breath is the time between.
-	someEntries, breath = 32, 2 * time.Millisecond
+	someEntries, breath = 16, 2 * time.Millisecond
 	// mostClaims and leastClaims bound the claims of one transaction. It begins large, and shrinks while transactions fail: on
 	// a database that has become slow a large one might never end in time.
 	mostClaims, leastClaims = 5000, 256
