@@ -94,7 +94,7 @@ func sqliteURI(path string) string {
 
 // openSQLiteWriter opens the pool for changes and its connection, which makes the file. Its cache of 64 MiB holds the index
 // of a million claims. What a statement of many rows needs to undo itself stays in memory: written to a temporary file it was a
-// third of the work of booking. The first connection of all turns the file to WAL: SQLite refuses that at once, without waiting, while
+// quarter of the work of booking. The first connection of all turns the file to WAL: SQLite refuses that at once, without waiting, while
 // another does the same, hence the lock.
 func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
 	write, err := sql.Open("sqlite", sqliteDSN(path, url.Values{
