@@ -78,6 +78,13 @@ func (l *Ledger) ClaimsOf(ctx context.Context, round string, players ...string) 
 	return held, nil
 }
 
+// lastNumber is the greatest number of a round's claims; 0: it has none.
+func lastNumber(ctx context.Context, tx bun.Tx, round string) (last int, err error) {
+	err = tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("book = (?)", bookOf(tx, round)).
+		Scan(ctx, &last)
+	return last, err
+}
+
 // SumClaims counts and sums the claims of a round with numbers above after and up to last.
 func (l *Ledger) SumClaims(ctx context.Context, round string, after, last int) (game.Left, error) {
 	var count int

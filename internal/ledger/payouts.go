@@ -66,12 +66,11 @@ func (l *Ledger) planPayouts(ctx context.Context, tx bun.Tx, round game.Round) e
 }
 
 func (l *Ledger) insertPlan(ctx context.Context, tx bun.Tx, round string) error {
-	plan := &payoutPlanRow{Round: round, Size: l.payouts, PlannedAt: l.now().UnixMilli()}
-	err := tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("book = (?)", bookOf(tx, round)).
-		Scan(ctx, &plan.Last)
+	last, err := lastNumber(ctx, tx, round)
 	if err != nil {
 		return err
 	}
+	plan := &payoutPlanRow{Round: round, Size: l.payouts, Last: last, PlannedAt: l.now().UnixMilli()}
 	_, err = tx.NewInsert().Model(plan).Ignore().Exec(ctx)
 	return err
 }

@@ -160,7 +160,6 @@ func (b *booking) drive(ctx context.Context, row *quarantineRow) (bool, error) {
 
 // extraNumber is the next number above the round's packets, where Redis grants none.
 func (b *booking) extraNumber(ctx context.Context) (int, error) {
-	var last int
-	err := b.tx.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COALESCE(MAX(number), 0)").Where("book = ?", b.books.Book).Scan(ctx, &last)
+	last, err := lastNumber(ctx, b.tx, b.round.ID)
 	return max(last, b.round.Settings.Packets) + 1, err
 }

@@ -94,8 +94,8 @@ func sqliteURI(path string) string {
 
 // openSQLiteWriter opens the pool for changes and its connection, which makes the file. Its cache of 64 MiB holds the index
 // of a million claims. What a statement of many rows needs to undo itself stays in memory: written to a temporary file it was a
-// quarter of the work of booking. The first connection of all turns the file to WAL: SQLite refuses that at once, without waiting, while
-// another does the same, hence the lock.
+// quarter of the work of booking. The first connection of all turns the file to WAL: SQLite refuses that at once, without
+// waiting, while another does the same, hence the lock.
 func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
 	write, err := sql.Open("sqlite", sqliteDSN(path, url.Values{
 		"_txlock": {"immediate"}, "_pragma": {"cache_size(-65536)", "wal_autocheckpoint(8000)", "temp_store(memory)"},
