@@ -3,7 +3,7 @@
 --
 -- KEYS:  state outbox
 -- ARGV:  group
--- REPLY: now phase frozen claims claimed_cents rest refunded expires_at last delivered pending first_pending
+-- REPLY: now phase frozen freeze_version claims claimed_cents rest refunded expires_at last delivered pending first_pending
 --        phase: open, closed; last, delivered and first_pending are ids of entries, 0-0 for none: the newest entry, the
 --        newest one that was delivered to the group, and the oldest that is delivered and not acknowledged.
 --        now 'gone' when there is no such round, or no group.
@@ -13,7 +13,8 @@ local group = ARGV[1]
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local fields = redis.call('HMGET', state, 'phase', 'frozen', 'packets', 'left', 'total', 'rest', 'refunded', 'expires_at')
+local fields = redis.call('HMGET', state, 'phase', 'frozen', 'packets', 'left', 'total', 'rest', 'refunded', 'expires_at',
+  'freeze_version')
 if not fields[1] or redis.call('EXISTS', outbox) == 0 then return {now, 'gone'} end
 
 local delivered
@@ -29,5 +30,5 @@ local newest = redis.call('XREVRANGE', outbox, '+', '-', 'COUNT', 1)
 local last = newest[1] and newest[1][1] or '0-0'
 local pending = redis.call('XPENDING', outbox, group)
 local total, rest, refunded = tonumber(fields[5]), tonumber(fields[6]), tonumber(fields[7])
-return {now, fields[1], tonumber(fields[2]), tonumber(fields[3]) - tonumber(fields[4]), total - rest - refunded, rest, refunded,
+return {now, fields[1], tonumber(fields[2]), tonumber(fields[9] or 0), tonumber(fields[3]) - tonumber(fields[4]), total - rest - refunded, rest, refunded,
   tonumber(fields[8]), last, delivered, pending[1], pending[2] or '0-0'}

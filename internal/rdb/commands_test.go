@@ -111,7 +111,7 @@ func ownKeys(t testing.TB, keys []string, calls [][]string) {
 	t.Helper()
 	for _, call := range calls {
 		key := call[1]
-		if call[0] == "XGROUP" {
+		if call[0] == "XGROUP" || call[0] == "XINFO" {
 			key = strings.Fields(call[2])[0]
 		}
 		if call[0] != "TIME" && call[0] != "PUBLISH" && !slices.Contains(keys, key) {
@@ -137,7 +137,7 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 		}
 		keys := slices.Concat(keysOf(openScript)[:4], []string{staged})
 		openArgs := []any{round.ID, "channel", settleGroup, 1_000_000, 0, 30_000, int64(s.Total), s.Packets, 1, 0, string(s.Split),
-			string(s.Pace), 1, string(round.Secret)}
+			string(s.Pace), 1, string(round.Secret), "0", 0}
 		_, batch := grabArgs(round, taps("ann1 ann1 ann2 bob1"))
 		for _, run := range []struct {
 			script
@@ -149,6 +149,9 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{10, 10}},
+			{freezeScript, keysOf(freezeScript), []any{"1", 1, "channel"}},
+			{freezeScript, keysOf(freezeScript), []any{"0", 0, "channel"}},
+			{watermarkScript, keysOf(watermarkScript), []any{settleGroup}},
 			{closeScript, keysOf(closeScript), []any{"stopped", "channel"}},
 			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
 			{grabScript, keysOf(grabScript), batch},

@@ -29,14 +29,14 @@ func newScript(name, source, keys, args string) script {
 
 var (
 	openScript = newScript("open", lua.Open, "state claims outbox amounts staged",
-		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret")
+		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret frozen freeze_version")
 	grabScript     = newScript("grab", lua.Grab, "state claims board outbox amounts", "batch channel (player drop)...")
 	closeScript    = newScript("close", lua.Close, "state outbox", "reason channel")
 	snapshotScript = newScript("snapshot", lua.Snapshot, "state board outbox", "top latest")
 	reportScript   = newScript("report", lua.Report, "lease reports",
 		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals")
 
-	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen channel")
+	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen version channel")
 	watermarkScript = newScript("watermark", lua.Watermark, "state outbox", "group")
 	retireScript    = newScript("retire", lua.Retire, "state claims board outbox amounts", "round lifetime_ms channel")
 	dismissScript   = newScript("dismiss", lua.Dismiss, "outbox", "group silent_ms")

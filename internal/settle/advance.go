@@ -3,6 +3,7 @@ package settle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"redrain/internal/game"
@@ -31,9 +32,12 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 		return true, c.retire(ctx)
 	}
 	c.watchExpiry(mark)
-	c.unsure = mark.Pending > 0        // perhaps to this process, though it has nothing in hand: a Redis that restarted forgets
-	if account.Frozen != mark.Frozen { // whoever froze or released it died between the two
-		err := c.outbox.SetFrozen(ctx, c.round, account.Frozen)
+	c.unsure = mark.Pending > 0                     // perhaps to this process, though it has nothing in hand: a Redis that restarted forgets
+	if account.FreezeVersion < mark.FreezeVersion { // somebody froze or released it since the ledger was read: look again
+		return false, c.wantFreeze(ctx, mark.FreezeVersion)
+	}
+	if account.FreezeVersion > mark.FreezeVersion || account.Frozen != mark.Frozen { // whoever did that died between the two
+		err := c.outbox.SetFrozen(ctx, c.round)
 		if err != nil || !account.Frozen {
 			return false, err
 		}
@@ -56,6 +60,15 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	return c.finish(ctx, account, mark)
+}
+
+// wantFreeze is an error if the ledger does not know of a freeze or a release that Redis was told of: it has been set back.
+func (c *clerk) wantFreeze(ctx context.Context, version int64) error {
+	account, err := c.books.Account(ctx, c.round.ID)
+	if err == nil && account.FreezeVersion < version {
+		err = fmt.Errorf("redis was told of freeze %d of the round, and the ledger knows of %d only", version, account.FreezeVersion)
+	}
+	return err
 }
 
 // finish applies the refund of a round whose claims are all booked, and settles it.

@@ -256,8 +256,8 @@ func fitting(entries []game.Entry, most int) int {
 	return len(entries)
 }
 
-// book books entries. If the database will never take them, it books each alone, and one that it still refuses becomes a
-// dead letter.
+// book books entries. If the database will never take them, it books each alone, whatever is among them, and one that it still
+// refuses becomes a dead letter. A dead letter that the database refuses is an error: it cannot be kept.
 func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 	book := c.books.Book
 	if c.gently {
@@ -267,7 +267,9 @@ func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 	switch {
 	case err == nil:
 		return c.took(ctx, booked, entries)
-	case !errors.Is(err, game.ErrRefused) || entries[0].Fault != "":
+	case !errors.Is(err, game.ErrRefused):
+		return err
+	case len(entries) == 1 && entries[0].Fault != "":
 		return err
 	case len(entries) > 1:
 		for i := range entries {

@@ -324,7 +324,7 @@ func TestRedisFollowsWhatSQLSaysOfFrozen(t *testing.T) {
 			return err
 		})
 	}
-	must(h.books.NoteFrozen(t.Context(), round.ID))(t)
+	must(h.books.NoteFrozen(t.Context(), round.ID, game.FrozenByHost))(t)
 	redisSays(true)
 	must(h.books.NoteReleased(t.Context(), round.ID, nil))(t)
 	redisSays(false)

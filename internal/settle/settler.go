@@ -28,7 +28,7 @@ type Books interface {
 	Escrow(ctx context.Context, round game.Round) (game.Cents, error)
 	Balances(ctx context.Context) (game.Cents, error)
 	NoteClosed(ctx context.Context, round string, reason game.CloseReason, claimed game.Left) (game.Round, error)
-	NoteFrozen(ctx context.Context, round string) (game.Round, error)
+	NoteFrozen(ctx context.Context, round string, why game.FreezeReason) (game.Round, error)
 	// NoteLost freezes a round of which Redis forgot claims up to a number, unless a host has excused that. first: it was not
 	// frozen before.
 	NoteLost(ctx context.Context, round string, number int) (lost game.Round, first bool, err error)
@@ -54,7 +54,8 @@ type Outbox interface {
 	Watermark(ctx context.Context, round string) (game.Watermark, error)
 	// Claims are those with a number above after, in their order.
 	Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error)
-	SetFrozen(ctx context.Context, round game.Round, frozen bool) error
+	// SetFrozen brings the flag in Redis to what the round says, unless Redis has heard something newer.
+	SetFrozen(ctx context.Context, round game.Round) error
 	Retire(ctx context.Context, round game.Round, lifetime time.Duration) error
 	Dismiss(ctx context.Context, round string, silent time.Duration) (int, error)
 	PublishNotice(ctx context.Context, room string, notice []byte) error
