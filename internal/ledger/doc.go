@@ -17,6 +17,6 @@
 //     makes it paid. Rehearsals and rounds that are not settled, so frozen ones too, have none.
 //   - A round's secret and commitment are written once, by the first Begin. The secret is in no error and no log.
 //
-// Statements keep to what SQLite, PostgreSQL and MySQL have in common; Ids are
-// text, money is BIGINT cents, moments are BIGINT milliseconds since 1970.
+// Statements keep to what SQLite, PostgreSQL and MySQL have in common. Ids are text, money is BIGINT cents, moments are BIGINT
+// milliseconds since 1970.
 package ledger

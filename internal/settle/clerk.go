@@ -280,7 +280,11 @@ func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 		return nil
 	}
 	poison := game.Entry{ID: entries[0].ID, At: entries[0].At, Fault: "the database refuses it: " + err.Error()}
-	if poison.Raw, err = c.outbox.Raw(ctx, c.round.ID, poison.ID); err != nil {
+	poison.Raw, err = c.outbox.Raw(ctx, c.round.ID, poison.ID)
+	if errors.Is(err, game.ErrNotFound) { // a Redis that was set back since it gave the entry
+		poison.Raw, err = fmt.Sprintf("%+v", entries[0]), nil
+	}
+	if err != nil {
 		return fmt.Errorf("keep an entry that the database refuses: %w", err)
 	}
 	return c.book(ctx, []game.Entry{poison})

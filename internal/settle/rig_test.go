@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -172,6 +173,7 @@ type faults struct {
 	away        atomic.Bool // the database
 	books       atomic.Int64
 	acknowledge func(ctx context.Context) error // before it is done
+	refuses     func(game.Entry) bool           // entries that the database will never take
 }
 
 // booksOf tells apart what both have under one name.
@@ -198,6 +200,9 @@ func (b *faultyBooks) book(ctx context.Context, how bookFunc, round string, entr
 	b.faults.books.Add(1)
 	if b.faults.away.Load() {
 		return game.Booked{}, errAway
+	}
+	if b.faults.refuses != nil && slices.ContainsFunc(entries, b.faults.refuses) {
+		return game.Booked{}, game.ErrRefused
 	}
 	return how(ctx, round, entries)
 }
