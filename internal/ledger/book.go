@@ -123,7 +123,8 @@ func (b *booking) alarm(format string, args ...any) {
 	}
 }
 
-// noteRefund writes down what closing left, once; the refund is applied when the ledger holds the claims that it names.
+// noteRefund writes down what closing left, once; a round that Redis had to close again says it again, with another time. The
+// refund is applied when the ledger holds the claims that it names.
 func (b *booking) noteRefund(ctx context.Context, refund *game.Refund) error {
 	row := &refundRow{
 		Round: b.round.ID, Reason: string(refund.Reason), ClosedAt: int64(refund.At), Claims: refund.Claimed.Packets,
@@ -136,7 +137,7 @@ func (b *booking) noteRefund(ctx context.Context, refund *game.Refund) error {
 	switch {
 	case err != nil:
 		return err
-	case !found || *kept.refund() != *refund:
+	case !found || kept.Claims != refund.Claimed.Packets || kept.ClaimedCents != int64(refund.Claimed.Cents) || kept.RefundCents != int64(refund.Cents):
 		b.alarm("the refund came with other figures than before")
 	case refund.Claimed.Cents+refund.Cents != b.round.Settings.Total:
 		b.alarm("claims of %d and a refund of %d cents are not the budget of %d",

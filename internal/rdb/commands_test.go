@@ -28,7 +28,7 @@ return {reply, calls}`
 // spied returns the raw reply of a script and the commands that it ran, each with its key.
 func (r *rig) spied(ctx context.Context, s script, keys []string, args ...any) (reply []any, calls [][]string) {
 	r.t.Helper()
-	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, s.source), keys, args...).Slice()
+	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, s.whole), keys, args...).Slice()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -146,14 +146,14 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 		}{
 			{openScript, keys, openArgs},
 			{openScript, keys, openArgs},
-			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
+			{closeScript, keysOf(closeScript), []any{"time", "channel", "0"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{10, 10}},
 			{freezeScript, keysOf(freezeScript), []any{"1", 1, "channel"}},
 			{freezeScript, keysOf(freezeScript), []any{"0", 0, "channel"}},
 			{watermarkScript, keysOf(watermarkScript), []any{settleGroup}},
-			{closeScript, keysOf(closeScript), []any{"stopped", "channel"}},
-			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
+			{closeScript, keysOf(closeScript), []any{"stopped", "channel", "0"}},
+			{closeScript, keysOf(closeScript), []any{"time", "channel", "1"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{0, 0}},
 			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 1000, 3000, 60_000, "1 ann"}},

@@ -185,16 +185,17 @@ func (f *fields) number(name string) int64 {
 }
 
 // Watermark is what a round has granted and how far its outbox has been taken, in one moment. game.ErrGone: no keys.
+// game.ErrTorn: some are missing, or the group of settlers is.
 func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, error) {
 	asked := time.Now()
-	r, err := c.call(ctx, watermarkScript, []string{stateKey(round), outboxKey(round)}, settleGroup)
+	r, err := c.call(ctx, watermarkScript, allKeys(round), settleGroup)
 	if err != nil {
 		return game.Watermark{}, err
 	}
 	mark := game.Watermark{Now: c.took(asked, r.integer())}
 	phase := r.text()
-	if phase == "gone" {
-		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", game.ErrGone)
+	if len(r.items) == 0 {
+		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", lostKeys(phase))
 	}
 	if mark.Phase = game.Raining; phase == "closed" {
 		mark.Phase = game.Closed
@@ -239,9 +240,7 @@ func flag(set bool) string {
 
 // Retire gives the keys of a settled round their last time to live and tells the room.
 func (c *Client) Retire(ctx context.Context, round game.Round, lifetime time.Duration) error {
-	id := round.ID
-	keys := []string{stateKey(id), claimsKey(id), boardKey(id), outboxKey(id), amountsKey(id)}
-	_, err := c.call(ctx, retireScript, keys, id, lifetime.Milliseconds(), roomChannel(round.Room))
+	_, err := c.call(ctx, retireScript, allKeys(round.ID), round.ID, lifetime.Milliseconds(), roomChannel(round.Room))
 	return err
 }
 

@@ -49,14 +49,19 @@ type clerk struct {
 	inherited time.Time
 	audited   time.Time
 	audit     audit
+	// settledAt is when this clerk first saw the round settled; retired: its keys were given their last time to live.
+	settledAt time.Time
+	retired   bool
 }
 
 // attend settles a round until nothing is left to do for it, or ctx is done.
 func (s *Settler) attend(ctx context.Context, round game.Round) {
 	c := &clerk{Settler: s, round: round, unsure: true, claims: mostClaims, entries: leastEntries}
 	failures := patience.Backoff{Worst: worstDelay}
+	defer s.failing.note(round.ID, false)
 	for {
 		wait, done, err := c.look(ctx)
+		s.failing.note(round.ID, err != nil)
 		switch {
 		case ctx.Err() != nil || (err == nil && done):
 			return
@@ -81,15 +86,17 @@ func (c *clerk) look(ctx context.Context) (wait time.Duration, done bool, err er
 		}
 	}()
 	err = c.empty(ctx)
-	if errors.Is(err, game.ErrGone) {
-		return c.withoutKeys(ctx)
-	}
-	if err != nil {
+	gone := errors.Is(err, game.ErrGone)
+	if err != nil && !gone {
 		return 0, false, err
 	}
-	if c.closing || c.round.Phase.Over() || time.Since(c.audited) >= auditEvery {
+	if gone || c.closing || c.round.Phase.Over() || time.Since(c.audited) >= auditEvery {
 		c.audited, c.closing = time.Now(), false
-		if done, err = c.advance(ctx); err != nil || done {
+		done, err = c.advance(ctx)
+		if errors.Is(err, errWithoutKeys) {
+			return c.withoutKeys(ctx)
+		}
+		if err != nil || done {
 			return 0, done, err
 		}
 	}
@@ -98,7 +105,7 @@ func (c *clerk) look(ctx context.Context) (wait time.Duration, done bool, err er
 
 func (c *clerk) rest() time.Duration {
 	switch {
-	case c.round.Frozen:
+	case c.round.Frozen, c.retired:
 		return quietPause
 	case c.round.Phase.Over():
 		return openPause
@@ -308,7 +315,7 @@ func (c *clerk) took(ctx context.Context, booked game.Booked, entries []game.Ent
 	if booked.Alarm == "" {
 		return nil
 	}
-	return c.freeze(ctx, c.round, booked.Alarm)
+	return c.freeze(ctx, c.round, game.FrozenBooksDiffer, booked.Alarm)
 }
 
 // timed gives one call its deadline.

@@ -27,13 +27,13 @@ func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 
 // freeze is an alarm: it stops the round, and tells operators and hosts. SQL says first that it is frozen: a settler that
 // dies in between leaves the rest to the others.
-func (s *Settler) freeze(ctx context.Context, round game.Round, why string) error {
-	frozen, err := s.books.NoteFrozen(ctx, round.ID, game.FrozenBooksDiffer)
+func (s *Settler) freeze(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
+	frozen, err := s.books.NoteFrozen(ctx, round.ID, reason)
 	if err != nil {
 		return err
 	}
 	s.counts.alarms.Add(1)
-	s.log.Error("round is frozen: its books do not agree", "round", round.ID, "room", round.Room, "why", why)
+	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", frozen.FreezeReason, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
 	return errors.Join(s.tellFrozen(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
@@ -103,13 +103,22 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 	return round, errors.Join(err, s.tellFrozen(ctx, round))
 }
 
-// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys.
+// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys, or what it
+// has does not fit together and cannot be repaired.
 func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark, error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	for {
 		mark, err := s.outbox.Watermark(ctx, round.ID)
 		switch {
+		case errors.Is(err, game.ErrTorn):
+			if _, err = s.outbox.Repair(ctx, round); err == nil {
+				continue
+			}
+			if !errors.Is(err, game.ErrTorn) && !errors.Is(err, game.ErrGone) {
+				return nil, err
+			}
+			return nil, nil //nolint:nilnil // as below
 		case errors.Is(err, game.ErrGone):
 			return nil, nil //nolint:nilnil // no keys is an answer
 		case err != nil:
