@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"redrain/internal/game"
 	"redrain/internal/ledger"
 )
@@ -56,9 +58,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 // fillBefore makes a raining round of 100 cents with two claims, as it was written then.
 func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 	t.Helper()
-	settings := game.DefaultSettings()
-	settings.Packets, settings.Total = 10, 100
-	round := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), settings, rehearsal))
+	round := draftBefore(t, l, newRoom(t, l), rehearsal)
 	of := ""
 	if rehearsal {
 		of = "play_"
@@ -77,6 +77,22 @@ func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 		if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
+	}
+	return round
+}
+
+// draftBefore makes a draft with all defaults but 10 packets and 100 cents, in columns that there were from version 10 on.
+func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) game.Round {
+	t.Helper()
+	round := game.Round{ID: uuid.NewString(), Room: room, Settings: game.DefaultSettings(), Rehearsal: rehearsal, Phase: game.Draft}
+	round.Settings.Packets, round.Settings.Total = 10, 100
+	statement := fmt.Sprintf(`INSERT INTO rounds (id, room, title, total_cents, packets, split, deal, tiers, pace, cap, min_cents, max_cents,
+		countdown_ms, duration_ms, drops_per_second, bomb_percent, close_when_sold_out, rehearsal, phase, reason, frozen, secret, commitment,
+		starts_at, ends_at, claimed_packets, claimed_cents, created_at, begun_at, closed_at)
+		VALUES ('%s', '%s', '', 100, 10, 'live', '', '[]', 'even', 1, 1, 0, 10000, 30000, 8, 10, TRUE, %t, 'draft', '', FALSE, '', '',
+		0, 0, 0, 0, 1, 0, 0)`, round.ID, room, rehearsal)
+	if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
 	return round
 }

@@ -35,6 +35,7 @@ type roundRow struct {
 	Reason           string `bun:"reason"`
 	Frozen           bool   `bun:"frozen"`
 	Secret           string `bun:"secret"`
+	Algorithm        int    `bun:"algorithm"` // in a draft that of a server which does not know the column
 	Commitment       string `bun:"commitment"`
 	StartsAt         int64  `bun:"starts_at"`
 	EndsAt           int64  `bun:"ends_at"`
@@ -58,7 +59,7 @@ func draftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) (
 		Cap: s.Cap, MinCents: int64(s.Min), MaxCents: int64(s.Max),
 		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
 		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-		Rehearsal: rehearsal, Phase: string(game.Draft), CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
+		Rehearsal: rehearsal, Phase: string(game.Draft), Algorithm: game.AmountsAlgorithm, CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
 	}, nil
 }
 
@@ -67,14 +68,18 @@ func (r *roundRow) round() (game.Round, error) {
 	if err != nil {
 		return game.Round{}, err
 	}
-	return game.Round{
+	round := game.Round{
 		ID: r.ID, Room: r.Room, Settings: settings,
 		Phase: game.Phase(r.Phase), Reason: game.CloseReason(r.Reason), Frozen: r.Frozen, Rehearsal: r.Rehearsal,
 		Secret: game.Secret(r.Secret), Commitment: r.Commitment,
 		StartsAt: game.Moment(r.StartsAt), EndsAt: game.Moment(r.EndsAt), CreatedAt: time.UnixMilli(r.CreatedAt),
 		Place: r.Place, StartsOn: game.Moment(r.StartsOn),
 		Claimed: game.Left{Packets: r.ClaimedPackets, Cents: game.Cents(r.ClaimedCents)},
-	}, nil
+	}
+	if r.Commitment != "" {
+		round.Algorithm = r.Algorithm
+	}
+	return round, nil
 }
 
 func (r *roundRow) settings() (game.Settings, error) {
