@@ -82,7 +82,7 @@ func TestCreateRoundTakesEverySetting(t *testing.T) {
 		"countdown_ms":0,"duration_ms":600000,"drops_per_second":40,"bomb_percent":0,"close_when_sold_out":false,"rehearsal":true`
 	wantJSON(t, r.call("POST", "/api/rooms/RAXN88/rounds", "{"+settings+"}", asHost), 201,
 		`{"round":{"id":"`+unknown+`","room":"STAGE2","phase":"draft","reason":"","frozen":false,"place":0,"starts_on":0,"starts_at":0,"ends_at":0,
-			"commitment":"","secret":"",`+settings+`}}`)
+			"algorithm":0,"commitment":"","secret":"",`+settings+`}}`)
 }
 
 func TestDealtRoundsAreDoubleMeanUnlessSaid(t *testing.T) {
