@@ -15,8 +15,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// errLost stands for a reply that never came.
-var errLost = errors.New("no reply")
+// errLost stands for a reply that never came, errPasses for a refusal as in a failover.
+var (
+	errLost   = errors.New("no reply")
+	errPasses = fmt.Errorf("%w: %w: READONLY", game.ErrRefused, game.ErrTryAgain)
+)
 
 // call is one call of the script.
 type call struct {
