@@ -19,6 +19,8 @@ import (
 type Client struct {
 	redis redis.UniversalClient
 	clock *Clock
+	// topology is nil without a cluster.
+	topology *topology
 	// instance tells this process from the others in batches and staged lists.
 	instance string
 }
@@ -37,8 +39,11 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		c.topology = followTopology(cluster)
+	}
 	if err := c.Ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("redis does not answer: %w", err), client.Close())
+		return nil, errors.Join(fmt.Errorf("redis does not answer: %w", err), c.Disconnect())
 	}
 	return c, nil
 }
@@ -51,6 +56,8 @@ func newUniversal(address string) (redis.UniversalClient, error) {
 		}
 		opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = dialTimeout, callTimeout, callTimeout
 		opts.MaxRetries, opts.ContextTimeoutEnabled = -1, true
+		// Another node may have taken over while a dead one is dialled again: who asked tries again by the new topology.
+		opts.DialerRetries = 1
 		return redis.NewClusterClient(opts), nil
 	}
 	opts, err := redis.ParseURL(address)
@@ -85,6 +92,9 @@ func (c *Client) Ping(ctx context.Context) error {
 
 // Disconnect ends all connections.
 func (c *Client) Disconnect() error {
+	if c.topology != nil {
+		c.topology.close()
+	}
 	if err := c.redis.Close(); err != nil {
 		return fmt.Errorf("close redis: %w", err)
 	}
