@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +24,8 @@ type Client struct {
 	topology *topology
 	// instance tells this process from the others in batches and staged lists.
 	instance string
+	// connections counts those of all subscriptions.
+	connections atomic.Int64
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.

@@ -82,6 +82,15 @@ func (t *topology) reload(ctx context.Context) {
 	_ = t.cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error { return nil })
 }
 
+// together reports whether two keys are on one master.
+func (t *topology) together(ctx context.Context, a, b string) bool {
+	ctx, cancel := context.WithTimeout(ctx, reloadWithin)
+	defer cancel()
+	one, err := t.cluster.MasterForKey(ctx, a)
+	other, otherErr := t.cluster.MasterForKey(ctx, b)
+	return err == nil && otherErr == nil && one == other
+}
+
 // clusterHook lets go-redis send a command again only when nothing was done, and notes errors.
 type clusterHook struct{ topology *topology }
 
