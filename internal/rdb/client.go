@@ -26,6 +26,7 @@ type Client struct {
 	instance string
 	// connections counts those of all subscriptions.
 	connections atomic.Int64
+	probed      probed
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.
@@ -42,6 +43,7 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
+	c.probed.first = make(chan struct{})
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		c.topology = followTopology(cluster)
 	}

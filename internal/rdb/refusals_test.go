@@ -21,7 +21,7 @@ func refused(t *testing.T, client *Client, round game.Round, words string) {
 		_, err := client.Grab(t.Context(), round.Room, round.ID, taps("ann1"))
 		switch {
 		case err == nil || !strings.Contains(err.Error(), words):
-			return fmt.Errorf("error is %v, want %q", err, words)
+			return fmt.Errorf("error is %v, want %q", err, words) //nolint:errorlint // it may be nil
 		case !NothingDone(err) || !errors.Is(err, game.ErrTryAgain) || !errors.Is(err, game.ErrRefused):
 			t.Errorf("%v: is not known to have done nothing, for now", err)
 		}

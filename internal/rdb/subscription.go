@@ -43,9 +43,11 @@ type connection struct {
 	channel string // its own, by which it is seen to hear
 	end     context.CancelFunc
 
-	heardAt time.Time // when its own channel was heard last, at first when it was made
-	heard   bool      // its own channel was heard
-	problem error     // what went wrong since
+	heardAt time.Time     // when its own channel was heard last, at first when it was made
+	heard   bool          // its own channel was heard
+	sentAt  time.Time     // when it was published to last
+	took    time.Duration // from there until it was heard
+	problem error         // what went wrong since
 }
 
 const (
@@ -117,6 +119,13 @@ func (s *Subscription) Check(ctx context.Context) error {
 	default:
 		return fmt.Errorf("does not hear what it publishes, for %.1f s", silent.Seconds())
 	}
+}
+
+// EchoTook is how long it took to hear what was published last.
+func (s *Subscription) EchoTook() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current.took
 }
 
 func (s *Subscription) connected() *connection {
@@ -256,6 +265,7 @@ func (s *Subscription) nudge() {
 func (s *Subscription) hears(c *connection) {
 	s.mu.Lock()
 	c.heard, c.heardAt, c.problem = true, time.Now(), nil
+	c.took = c.heardAt.Sub(c.sentAt)
 	s.mu.Unlock()
 	s.trying.Do(func() { close(s.tried) })
 }
@@ -282,6 +292,9 @@ func (s *Subscription) keepHearing(ctx context.Context) {
 }
 
 func (s *Subscription) publishEcho(ctx context.Context, c *connection) error {
+	s.mu.Lock()
+	c.sentAt = time.Now()
+	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, echoEvery)
 	defer cancel()
 	return s.client.redis.Publish(ctx, c.channel, "echo").Err() //nolint:wrapcheck // readiness says what for

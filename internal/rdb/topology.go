@@ -82,6 +82,38 @@ func (t *topology) reload(ctx context.Context) {
 	_ = t.cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error { return nil })
 }
 
+// masters are the cluster's, by a map that is loaded now.
+func (t *topology) masters(ctx context.Context) ([]*redis.Client, error) {
+	var mu sync.Mutex
+	var masters []*redis.Client
+	err := t.cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		masters = append(masters, master)
+		return nil
+	})
+	return masters, err //nolint:wrapcheck // callers say what they asked for
+}
+
+// spread finds a key for each master, of those that name makes from numbers. Known ones that still fit are kept. A master
+// with very few slots may get none.
+func (t *topology) spread(ctx context.Context, masters []*redis.Client, known map[string]string, name func(int) string) map[string]string {
+	keys := make(map[string]string)
+	take := func(key string) {
+		if master, err := t.cluster.MasterForKey(ctx, key); err == nil && keys[master.Options().Addr] == "" {
+			keys[master.Options().Addr] = key
+		}
+	}
+	for _, key := range known {
+		take(key)
+	}
+	const most = 10_000 // some milliseconds
+	for n := 0; len(keys) < len(masters) && n < most; n++ {
+		take(name(n))
+	}
+	return keys
+}
+
 // together reports whether two keys are on one master.
 func (t *topology) together(ctx context.Context, a, b string) bool {
 	ctx, cancel := context.WithTimeout(ctx, reloadWithin)
