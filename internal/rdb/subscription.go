@@ -45,16 +45,18 @@ type connection struct {
 
 	heardAt time.Time     // when its own channel was heard last, at first when it was made
 	heard   bool          // its own channel was heard
+	unheard int           // times that were published to it since
 	sentAt  time.Time     // when it was published to last
 	took    time.Duration // from there until it was heard
+	refused bool          // and Redis refused that, which says nothing about the connection
 	problem error         // what went wrong since
 }
 
 const (
 	echoEvery = time.Second
-	// deafAfter is how long a connection may not hear its own channel. With the pauses between looks, what stalls is noticed
-	// and replaced within 5 s.
-	deafAfter = 3 * time.Second
+	// deafAfter is how often a connection may not hear its own channel: what stalls is noticed and replaced within 5 s. Times
+	// are counted, not seconds, so that a process which was suspended or starved does not suspect its connection.
+	deafAfter = 3
 	// hearAgain is the pause after a connection failed, before go-redis makes it anew.
 	hearAgain = 100 * time.Millisecond
 )
@@ -108,11 +110,15 @@ func (s *Subscription) Check(ctx context.Context) error {
 	case <-s.tried:
 	case <-ctx.Done():
 	}
+	return s.hearing()
+}
+
+func (s *Subscription) hearing() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.current
 	switch silent := time.Since(c.heardAt); {
-	case c.heard && silent < deafAfter:
+	case c.heard && c.unheard < deafAfter:
 		return nil
 	case c.problem != nil:
 		return fmt.Errorf("does not hear what it publishes: %w", c.problem)
@@ -264,7 +270,7 @@ func (s *Subscription) nudge() {
 
 func (s *Subscription) hears(c *connection) {
 	s.mu.Lock()
-	c.heard, c.heardAt, c.problem = true, time.Now(), nil
+	c.heard, c.unheard, c.heardAt, c.problem = true, 0, time.Now(), nil
 	c.took = c.heardAt.Sub(c.sentAt)
 	s.mu.Unlock()
 	s.trying.Do(func() { close(s.tried) })
@@ -280,31 +286,34 @@ func (s *Subscription) keepHearing(ctx context.Context) {
 			return
 		case <-s.echo:
 		case <-ticker.C:
+			if c := s.connected(); s.deaf(c) {
+				s.log.Warn("the subscription does not hear what is published, and is made anew", "error", s.hearing())
+				s.replace(ctx, c)
+			}
 		}
-		c := s.connected()
-		err := s.publishEcho(ctx, c)
-		s.note(c, err)
-		if silent := s.silent(c); silent >= deafAfter && ctx.Err() == nil && !isRefusal(err) { // that says nothing about the connection
-			s.log.Warn("the subscription does not hear what is published, and is made anew", "silent", silent, "error", err)
-			s.replace(ctx, c)
-		}
+		s.publishEcho(ctx, s.connected())
 	}
 }
 
-func (s *Subscription) publishEcho(ctx context.Context, c *connection) error {
+// publishEcho gives what it publishes at least until the next tick to be heard.
+func (s *Subscription) publishEcho(ctx context.Context, c *connection) {
 	s.mu.Lock()
 	c.sentAt = time.Now()
+	c.unheard++
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, echoEvery)
 	defer cancel()
-	return s.client.redis.Publish(ctx, c.channel, "echo").Err() //nolint:wrapcheck // readiness says what for
+	err := s.client.redis.Publish(ctx, c.channel, "echo").Err()
+	s.mu.Lock()
+	c.refused = isRefusal(err)
+	s.mu.Unlock()
+	s.note(c, err)
 }
 
-// silent is for how long a connection has not heard its own channel.
-func (s *Subscription) silent(c *connection) time.Duration {
+func (s *Subscription) deaf(c *connection) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Since(c.heardAt)
+	return c.unheard >= deafAfter && !c.refused
 }
 
 // replace makes another connection and ends the old one, which may hang and is waited for by Close alone.
