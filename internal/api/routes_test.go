@@ -185,7 +185,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	var reason error
 	r := newRig(t, func(o *Options) {
 		fine := func(context.Context) error { return nil }
-		o.Checks = []Check{{"database", fine}, {"redis", func(context.Context) error { return reason }}}
+		o.Checks = []Check{{Name: "database", Ask: fine}, {Name: "redis", Ask: func(context.Context) error { return reason }}}
 	})
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready"}`)
@@ -200,8 +200,8 @@ func TestHealthAndReadiness(t *testing.T) {
 // What an instance can run without, and money should not, is told where operators and hosts look.
 func TestAWarningIsToldByAReadyInstance(t *testing.T) {
 	r := newRig(t, func(o *Options) {
-		o.Checks = []Check{{"redis", func(context.Context) error { return nil }}}
-		o.Warnings = []Check{{"durability", func(context.Context) error { return errors.New("appendonly is no") }}}
+		o.Checks = []Check{{Name: "redis", Ask: func(context.Context) error { return nil }}}
+		o.Warnings = []Check{{Name: "durability", Ask: func(context.Context) error { return errors.New("appendonly is no") }}}
 	})
 	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready","warnings":["durability: appendonly is no"]}`)
 	var health healthAnswer

@@ -56,10 +56,11 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
+	unknown := false // an earlier try may have been done
 	for try := 0; ; try++ {
 		grabbed, err := c.try(q, taps, deadline)
 		if err == nil {
-			if try > 0 {
+			if unknown {
 				ownWins(taps, grabbed.Answers)
 			}
 			c.opts.Grabbed(q.room, q.round, grabbed)
@@ -68,6 +69,7 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 			}
 			return
 		}
+		unknown = unknown || !errors.Is(err, game.ErrRefused)
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
 		if final(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
 			answerBusy(batch)
@@ -92,11 +94,12 @@ func (c *Committer) try(q *queue, taps []game.Tap, deadline time.Time) (game.Gra
 }
 
 func final(err error) bool {
-	return errors.Is(err, game.ErrRefused) || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
+	refused := errors.Is(err, game.ErrRefused) && !errors.Is(err, game.ErrTryAgain)
+	return refused || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
 }
 
-// ownWins tells a retry's duplicates as what they are: this batch's own wins, whose first reply was lost. A second tap on
-// the same drop in the batch stays a duplicate.
+// ownWins tells duplicates after a try whose result is unknown as what they are: this batch's own wins, whose first reply was
+// lost. A second tap on the same drop in the batch stays a duplicate.
 func ownWins(taps []game.Tap, answers []game.Answer) {
 	seen := make(map[game.Tap]bool, len(taps))
 	for i, tap := range taps {
