@@ -48,11 +48,12 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 	for late < len(batch) && now.Sub(batch[late].since) >= c.opts.Deadline {
 		late++
 	}
-	answerBusy(batch[:late])
+	answerAll(batch[:late], game.Busy)
 	return batch[late:]
 }
 
-// commit tries one batch until it has its answers, Redis refuses it, or its oldest tap's deadline is over.
+// commit tries one batch until it has its answers, Redis refuses it, its round's keys are lost, or its oldest tap's deadline is
+// over.
 func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
@@ -70,7 +71,7 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 		}
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
 		if final(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
-			answerBusy(batch)
+			answerAll(batch, failed(err, try))
 			return
 		}
 		delay = min(2*delay, mostDelay)
@@ -95,6 +96,15 @@ func final(err error) bool {
 	return errors.Is(err, game.ErrRefused) || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
 }
 
+// failed is what the taps of a batch hear that did not come through. A round whose keys are lost grants nothing until an operator
+// has looked at it, so they hear frozen if nothing can have been done; after an earlier try, whose result is unknown, busy.
+func failed(err error, try int) game.Outcome {
+	if try == 0 && (errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)) {
+		return game.Frozen
+	}
+	return game.Busy
+}
+
 // ownWins tells a retry's duplicates as what they are: this batch's own wins, whose first reply was lost. A second tap on
 // the same drop in the batch stays a duplicate.
 func ownWins(taps []game.Tap, answers []game.Answer) {
@@ -107,9 +117,9 @@ func ownWins(taps []game.Tap, answers []game.Answer) {
 	}
 }
 
-func answerBusy(batch []waiting) {
+func answerAll(batch []waiting, outcome game.Outcome) {
 	for _, w := range batch {
-		w.waiter.Answered(w.tap, game.Answer{Outcome: game.Busy})
+		w.waiter.Answered(w.tap, game.Answer{Outcome: outcome})
 	}
 }
 
