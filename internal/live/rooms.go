@@ -229,7 +229,7 @@ func (r *Rooms) load(ctx context.Context, code string, e *entry) error {
 	if err := r.opts.Ear.Add(ctx, code); err != nil {
 		return fmt.Errorf("enter room: %w", err)
 	}
-	if err := room.refresh(ctx); err != nil {
+	if err := errors.Join(room.readRound(ctx), room.refresh(ctx)); err != nil {
 		return errors.Join(fmt.Errorf("enter room: %w", err), r.opts.Ear.Remove(ctx, code))
 	}
 	room.begin(r.ctx)
