@@ -3,13 +3,14 @@
 -- Keeps: claims + rest + refunded = budget; every claim within min and max; never more claims than packets; at most cap
 -- claims a player and one a drop; a won tap repeated has its first result; only Redis' clock says what is early or late.
 -- The number of Redis calls does not depend on the number of taps. All reads and checks come before the first write.
+-- Needs fit.lua in front.
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  batch channel (player drop)...
 -- REPLY: batch now left_packets left_cents letters (cents number)...
 --        letters: one for each tap, in order: w won, d duplicate, c capped, m missed, s sold_out, e early, l late,
 --        f frozen; cents and number follow for each w and d, in order.
---        batch 'gone' when the round has no state; batch 'torn' when the amounts List is shorter than the packets left.
+--        batch 'gone' when Redis has nothing of the round; batch 'torn' when its keys do not fit together (fit.lua).
 
 local BOARD_SIZE = 100
 local LONGEST_NUMBER = 7 -- digits of a claim's number
@@ -21,7 +22,7 @@ local floor, format, match, sub = math.floor, string.format, string.match, strin
 
 local fields = redis.call('HMGET', state, 'round', 'phase', 'reason', 'frozen', 'starts_at', 'ends_at', 'expires_at',
   'packets', 'left', 'rest', 'refunded', 'min', 'max', 'split', 'pace', 'duration_ms', 'cap', 'secret')
-if not fields[1] then return {batch, 'gone'} end
+if not fields[1] then return {batch, without_state(outbox, claims, board)} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -31,6 +32,8 @@ local packets, left, rest, refunded = tonumber(fields[8]), tonumber(fields[9]), 
 local min, max, dealt, pace = tonumber(fields[12]), tonumber(fields[13]), fields[14] == 'dealt', fields[15]
 local duration_ms, cap, secret = tonumber(fields[16]), tonumber(fields[17]), fields[18]
 local had_claims = left < packets
+
+if not claims_fit(outbox, claims, board, packets, left) then return {batch, 'torn'} end
 
 -- What everybody hears who has no claim for their drop; nil while the round is open.
 local shut
@@ -63,12 +66,7 @@ local function place(player, count, total, text, claims_from)
   return placed
 end
 
-local deck = {}
-if dealt and not shut and left > 0 then
-  local most = math.min(taps, left)
-  deck = redis.call('LRANGE', amounts, 0, most - 1)
-  if #deck < most then return {batch, 'torn'} end
-end
+local deck -- the amounts of the next packets, read for the first win
 
 -- Draw n is 13 of the hex digits of sha1(secret:live:⌊n/3⌋), a 52-bit number.
 local digest, digest_block
@@ -156,6 +154,10 @@ for i = 1, taps do
   elseif left == 0 then letters[i] = 's'
   elseif packets - left >= released then letters[i] = 'm'
   else
+    if dealt and not deck then
+      if redis.call('LLEN', amounts) ~= left then return {batch, 'torn'} end
+      deck = redis.call('LRANGE', amounts, 0, math.min(taps, left) - 1)
+    end
     letters[i] = 'w'
     win(player, drop, at)
   end

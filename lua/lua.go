@@ -1,10 +1,13 @@
-// Package lua holds the scripts that run inside Redis. Each begins with a header: purpose, KEYS, ARGV, REPLY.
+// Package lua holds the scripts that run inside Redis. Each begins with a header: purpose, KEYS, ARGV, REPLY. Fit stands in front
+// of those whose header says so.
 package lua
 
 import _ "embed" // the scripts are part of the binary
 
 // The sources of the scripts.
 var (
+	//go:embed fit.lua
+	Fit string
 	//go:embed open.lua
 	Open string
 	//go:embed grab.lua
@@ -21,6 +24,8 @@ var (
 	Watermark string
 	//go:embed retire.lua
 	Retire string
+	//go:embed restore.lua
+	Restore string
 	//go:embed dismiss.lua
 	Dismiss string
 	//go:embed page.lua

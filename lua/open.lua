@@ -5,7 +5,8 @@
 -- The outbox and its consumer group exist before the first claim, from the beginning of the stream.
 --
 -- KEYS:  state claims outbox amounts staged
--- ARGV:  round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret
+-- ARGV:  round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret frozen
+--        freeze_version
 -- REPLY: now starts_at ends_at
 --        now 'unstaged' when a dealt round has no staged amounts, or not as many as packets; now 'torn' when the state is
 --        gone but claims or an outbox are there: opening anew would pay twice.
@@ -15,6 +16,7 @@ local round, channel, group, lifetime_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(A
 local countdown_ms, duration_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local total, packets, min, max, split, pace, cap, secret =
   ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14]
+local frozen, freeze_version = ARGV[15], ARGV[16]
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -32,7 +34,7 @@ if dealt and redis.call('LLEN', staged) ~= tonumber(packets) then return {now, '
 local starts_at = now + countdown_ms
 local ends_at = starts_at + duration_ms
 local expires_at = ends_at + lifetime_ms
-redis.call('HSET', state, 'round', round, 'phase', 'open', 'reason', '', 'frozen', '0',
+redis.call('HSET', state, 'round', round, 'phase', 'open', 'reason', '', 'frozen', frozen, 'freeze_version', freeze_version,
   'starts_at', starts_at, 'ends_at', ends_at, 'expires_at', expires_at, 'total', total, 'packets', packets,
   'left', packets, 'rest', total, 'refunded', '0', 'min', min, 'max', max, 'split', split, 'pace', pace,
   'duration_ms', duration_ms, 'cap', cap, 'secret', secret)

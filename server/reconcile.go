@@ -94,11 +94,11 @@ func (c *reconcileCommand) tell(out io.Writer, r wire.Reconciliation) error {
 		return json.NewEncoder(out).Encode(r)
 	}
 	state := "agrees"
-	switch {
-	case !r.Agrees:
+	if !r.Agrees {
 		state = "DIFFERS"
-	case r.InFlight:
-		state = "agrees so far, claims are on their way"
+	}
+	if r.InFlight {
+		state += ", with claims on their way"
 	}
 	_, err := fmt.Fprintf(out, "%s %-9s %s: %d claims of %v, escrow %v, refunded %v\n", r.Round, r.Phase, state,
 		r.Ledger.Claims, r.Ledger.ClaimedCents, r.Ledger.EscrowCents, r.Ledger.RefundedCents)

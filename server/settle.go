@@ -141,6 +141,8 @@ func settleMetrics(settler *settle.Settler) []prometheus.Collector {
 		counter("dead_letters_total", "Entries that do not parse.", func(c settle.Counts) int64 { return c.DeadLetters }),
 		counter("alarms_total", "Rounds frozen because their books do not agree.", func(c settle.Counts) int64 { return c.Alarms }),
 		counter("lost_total", "Rounds frozen because Redis lost claims that players were told of.", func(c settle.Counts) int64 { return c.Lost }),
+		counter("reclosed_total", "Rounds closed in Redis again, which had lost their close.", func(c settle.Counts) int64 { return c.Reclosed }),
+		counter("repaired_total", "Keys of rounds that Redis had lost, made anew.", func(c settle.Counts) int64 { return c.Repaired }),
 		counter("expiring_total", "Warnings that an unsettled round's keys expire soon.", func(c settle.Counts) int64 { return c.Expiring }),
 		gauge("unsettled_rounds", "Begun rounds that are not settled.", func(c settle.Counts) int64 { return c.Unsettled }),
 		gauge("lag_ms", "How old the newest entry was when it was booked last, in ms.", func(c settle.Counts) int64 { return c.Lag }),

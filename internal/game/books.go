@@ -60,13 +60,15 @@ type Account struct {
 
 // Watermark is a round as Redis holds it at one moment, with how far its outbox has been taken.
 type Watermark struct {
-	Now       Moment
-	Phase     Phase
-	Frozen    bool
-	Claimed   Left // claims granted and their sum
-	Rest      Cents
-	Refunded  Cents
-	ExpiresAt Moment
+	Now    Moment
+	Phase  Phase
+	Frozen bool
+	// FreezeVersion is that of the round when Redis was last told whether it is frozen.
+	FreezeVersion int64
+	Claimed       Left // claims granted and their sum
+	Rest          Cents
+	Refunded      Cents
+	ExpiresAt     Moment
 	// Last is the newest entry of the outbox, Delivered the newest that a settler took, FirstPending the oldest that one
 	// took and has not acknowledged; all MS-SEQ, "0-0" for none.
 	Last         string

@@ -48,17 +48,28 @@ type booking struct {
 	now    int64
 	round  game.Round
 	books  *booksRow
+	read   booksRow // the books as they were when they were locked
 	purse  purse
 	booked game.Booked
 	by     stride
 }
 
-func (l *Ledger) newBooking(ctx context.Context, tx bun.Tx, round string) (*booking, error) {
-	b := &booking{tx: tx, now: l.now().UnixMilli(), by: fullStride}
-	var err error
-	b.round, b.books, err = lockBooks(ctx, tx, round)
-	b.purse = purseOf(b.round)
-	return b, err
+// newBooking locks a round and its books. game.ErrNotFound: the round was never begun.
+func (l *Ledger) newBooking(ctx context.Context, tx bun.Tx, id string) (*booking, error) {
+	round, err := lockRound(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	return l.bookingFor(ctx, tx, round)
+}
+
+// bookingFor locks the books of a round that is locked already.
+func (l *Ledger) bookingFor(ctx context.Context, tx bun.Tx, round game.Round) (*booking, error) {
+	books, err := lockBooks(ctx, tx, round.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &booking{tx: tx, now: l.now().UnixMilli(), round: round, books: books, read: *books, purse: purseOf(round), by: fullStride}, nil
 }
 
 func (b *booking) book(ctx context.Context, entries []game.Entry) error {
@@ -90,11 +101,19 @@ func (b *booking) book(ctx context.Context, entries []game.Entry) error {
 
 // finish writes the books' own row, and freezes the round on an alarm.
 func (b *booking) finish(ctx context.Context) error {
-	_, err := b.tx.NewUpdate().Model(b.books).Column("claims", "claimed_cents", "highest", "accepted_claims", "accepted_cents").
-		WherePK().Exec(ctx)
+	err := b.updateBooks(ctx)
 	if err == nil && b.booked.Alarm != "" {
-		err = setFrozen(ctx, b.tx, b.round.ID, true)
+		b.round, err = freeze(ctx, b.tx, b.round, game.FrozenBooksDiffer)
 	}
+	return err
+}
+
+// updateBooks writes the books' own row if it is still what was read.
+func (b *booking) updateBooks(ctx context.Context) error {
+	err := wantOne(b.tx.NewUpdate().Model(b.books).
+		Column("claims", "claimed_cents", "highest", "excused", "accepted_claims", "accepted_cents", "released_at").WherePK().
+		Where("claims = ?", b.read.Claims).Where("claimed_cents = ?", b.read.ClaimedCents).Where("highest = ?", b.read.Highest).Exec(ctx))
+	b.read = *b.books
 	return err
 }
 
@@ -104,7 +123,8 @@ func (b *booking) alarm(format string, args ...any) {
 	}
 }
 
-// noteRefund writes down what closing left, once; the refund is applied when the ledger holds the claims that it names.
+// noteRefund writes down what closing left, once; a round that Redis had to close again says it again, with another time. The
+// refund is applied when the ledger holds the claims that it names.
 func (b *booking) noteRefund(ctx context.Context, refund *game.Refund) error {
 	row := &refundRow{
 		Round: b.round.ID, Reason: string(refund.Reason), ClosedAt: int64(refund.At), Claims: refund.Claimed.Packets,
@@ -117,7 +137,7 @@ func (b *booking) noteRefund(ctx context.Context, refund *game.Refund) error {
 	switch {
 	case err != nil:
 		return err
-	case !found || *kept.refund() != *refund:
+	case !found || kept.Claims != refund.Claimed.Packets || kept.ClaimedCents != int64(refund.Claimed.Cents) || kept.RefundCents != int64(refund.Cents):
 		b.alarm("the refund came with other figures than before")
 	case refund.Claimed.Cents+refund.Cents != b.round.Settings.Total:
 		b.alarm("claims of %d and a refund of %d cents are not the budget of %d",
@@ -307,11 +327,6 @@ func splitAt(claims []claimRow, match func(*claimRow) bool) (others, matching []
 		}
 	}
 	return others, matching
-}
-
-// inTx runs a change in one transaction.
-func (l *Ledger) inTx(ctx context.Context, change func(context.Context, bun.Tx) error) error {
-	return l.write.RunInTx(ctx, l.database.transactions, change)
 }
 
 // orRefused marks what the database will never take.

@@ -63,7 +63,7 @@ func (l *Ledger) DriveLetter(ctx context.Context, round string, entry game.Entry
 		}
 		b.found(letter.NotedAt, b.booked.Claims, int64(b.booked.Cents))
 		letter.DrivenAt = b.now
-		if _, err := tx.NewUpdate().Model(letter).Column("driven_at").WherePK().Exec(ctx); err != nil {
+		if err := wantOne(tx.NewUpdate().Model(letter).Column("driven_at").WherePK().Where("driven_at = 0").Exec(ctx)); err != nil {
 			return err
 		}
 		return b.finish(ctx)

@@ -11,12 +11,12 @@
 //     two entries that sum to zero; none is ever changed or deleted; nothing is moved twice, by its key; and no escrow and no
 //     player can have less than nothing, by CHECK.
 //   - Invariant 6: a claim that comes again changes nothing; one that comes otherwise is put aside, and freezes its round.
-//   - Whoever books for a round locks its row in round_books first. Then come the round, its claims, and accounts in the order
-//     of their ids.
+//   - Whatever reads a round and acts on it locks the round's row first, in lock.go's one order: room, round, books, accounts in
+//     the order of their ids. Its last UPDATE says again what it relied on.
 //   - A payout is planned with the commit that settles its round, and moves money from its players once, with the commit that
 //     makes it paid. Rehearsals and rounds that are not settled, so frozen ones too, have none.
 //   - A round's secret and commitment are written once, by the first Begin. The secret is in no error and no log.
 //
-// Statements keep to what SQLite, PostgreSQL and MySQL have in common; rows are locked in the order rooms, rounds. Ids are
-// text, money is BIGINT cents, moments are BIGINT milliseconds since 1970.
+// Statements keep to what SQLite, PostgreSQL and MySQL have in common. Ids are text, money is BIGINT cents, moments are BIGINT
+// milliseconds since 1970.
 package ledger

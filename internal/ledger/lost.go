@@ -26,15 +26,13 @@ func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round gam
 		}
 		if number > b.books.Highest { // then every settler knows of it, and a release excuses it
 			b.books.Highest = number
-			if _, err := tx.NewUpdate().Model(b.books).Column("highest").WherePK().Exec(ctx); err != nil {
+			if err := b.updateBooks(ctx); err != nil {
 				return err
 			}
 		}
-		if first = !round.Frozen; !first {
-			return nil
-		}
-		round.Frozen = true
-		return setFrozen(ctx, tx, id, true)
+		first = !round.Frozen
+		round, err = freeze(ctx, tx, round, game.FrozenClaimsLost)
+		return err
 	})
 	if err != nil {
 		return game.Round{}, false, fmt.Errorf("note lost claims: round %s: %w", id, err)

@@ -202,7 +202,7 @@ func TestRefundWaitsForExactlyItsClaims(t *testing.T) {
 		book(t, l, round, batch("1-0", claim(1, "ann", 100)), closing(2, 150, 850))
 		refund(game.RefundWaiting)
 		book(t, l, round, batch("2-0", claim(2, "bob", 50)))
-		must[game.Round](t)(l.NoteFrozen(t.Context(), round.ID))
+		must[game.Round](t)(l.NoteFrozen(t.Context(), round.ID, game.FrozenByHost))
 		refund(game.RefundWaiting)
 		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 850, "player:ann": 100, "player:bob": 50})
 		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, nil))
@@ -266,7 +266,7 @@ func TestSettledNeedsTheRefundAndIsForGood(t *testing.T) {
 			t.Errorf("it gave away %+v", got.Claimed)
 		}
 		settle(game.Settled)
-		if _, err := l.NoteFrozen(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
+		if _, err := l.NoteFrozen(t.Context(), round.ID, game.FrozenByHost); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a settled round was frozen: %v", err)
 		}
 		if open := must[[]game.Round](t)(l.Unsettled(t.Context())); len(open) != 1 {

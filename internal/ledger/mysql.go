@@ -48,6 +48,7 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		gently:       fullStride, // its work is done elsewhere
 		refuses:      mysqlRefuses,
+		deadlocked:   mysqlDeadlocked,
 		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
 			const forever = 1 << 30                      // seconds; ctx ends it
 			name := sha256.Sum256([]byte(config.DBName)) // names of locks may have 64 characters, as names of databases
@@ -105,4 +106,10 @@ var mysqlRefusals = []uint16{
 func mysqlRefuses(err error) bool {
 	var fault *mysql.MySQLError
 	return errors.As(err, &fault) && slices.Contains(mysqlRefusals, fault.Number)
+}
+
+func mysqlDeadlocked(err error) bool {
+	var fault *mysql.MySQLError
+	const deadlock = 1213
+	return errors.As(err, &fault) && fault.Number == deadlock
 }

@@ -38,6 +38,8 @@ type database struct {
 	gently stride
 	// refuses reports that the database will never take a statement, because of what it says.
 	refuses func(error) bool
+	// deadlocked reports that the database undid a transaction so that another one could go on.
+	deadlocked func(error) bool
 	// lock is held by one instance at a time, for each purpose.
 	lock func(context.Context, lockPurpose) (unlock func() error, err error)
 }

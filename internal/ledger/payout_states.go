@@ -70,11 +70,11 @@ func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums,
 // game.ErrWrongPhase: the round is not settled, or a rehearsal. game.ErrOff: there are no payouts. game.ErrNotFound.
 func (l *Ledger) SendAgain(ctx context.Context, id string) (again int, err error) {
 	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		round, err := readRound(ctx, tx, id)
+		round, err := lockRound(ctx, tx, id)
 		switch {
 		case err != nil:
 			return err
-		case round.Phase != game.Settled || round.Rehearsal: // no lock: that does not change any more
+		case round.Phase != game.Settled || round.Rehearsal:
 			return game.ErrWrongPhase
 		case l.payouts == 0:
 			return game.ErrOff

@@ -92,11 +92,8 @@ func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
 
 // makeSome goes on with one plan. The row of the plan is locked first, so that each part is made by one.
 func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, error) {
-	if _, err := tx.NewUpdate().Model((*payoutPlanRow)(nil)).Set("planned = planned").Where("round = ?", round).Exec(ctx); err != nil {
-		return 0, err
-	}
 	plan := new(payoutPlanRow)
-	if err := tx.NewSelect().Model(plan).Where("round = ?", round).Scan(ctx); err != nil || plan.Planned >= plan.Last {
+	if err := forUpdate(tx.NewSelect().Model(plan).Where("round = ?", round)).Scan(ctx); err != nil || plan.Planned >= plan.Last {
 		return 0, err
 	}
 	upTo, now := plan.Planned+planAtOnce*plan.Size, l.now().UnixMilli()
@@ -112,8 +109,7 @@ func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	plan.Planned = upTo
-	_, err = tx.NewUpdate().Model(plan).Column("planned").WherePK().Exec(ctx)
+	err = wantOne(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
 	return int(made), err
 }
 

@@ -101,7 +101,7 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 			t.Errorf("a rehearsal was sent: %v", err)
 		}
 		frozen := begunRound(t, l, 10, 1000)
-		must[game.Round](t)(l.NoteFrozen(t.Context(), frozen.ID))
+		must[game.Round](t)(l.NoteFrozen(t.Context(), frozen.ID, game.FrozenByHost))
 		if got := settleClaims(t, l, frozen, claim(1, "ann", 100)); got.Phase != game.Closed {
 			t.Fatalf("a frozen round is %s", got.Phase)
 		}

@@ -36,6 +36,10 @@ func (l *Ledger) CreateRounds(ctx context.Context, room string, settings []game.
 // stay as they are.
 func (l *Ledger) OrderDrafts(ctx context.Context, room string, ids []string) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// Two orders at once would each hold drafts that the other waits for.
+		if err := lockRoom(ctx, tx, room); err != nil {
+			return err
+		}
 		for i, id := range ids {
 			_, err := tx.NewUpdate().Model((*roundRow)(nil)).Set("place = ?", i+1).
 				Where("id = ?", id).Where("room = ?", room).Where("phase = ?", game.Draft).Exec(ctx)
@@ -55,10 +59,8 @@ func (l *Ledger) OrderDrafts(ctx context.Context, room string, ids []string) err
 // more. game.ErrNotFound.
 func (l *Ledger) PlanStart(ctx context.Context, id string, on game.Moment) (game.Round, error) {
 	planned := step{name: "plan start", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
-	return l.step(ctx, id, planned, func(ctx context.Context, tx bun.Tx) error {
-		return update(ctx, tx, id, []game.Phase{game.Draft}, func(q *bun.UpdateQuery) *bun.UpdateQuery {
-			return q.Set("starts_on = ?", on)
-		})
+	return l.step(ctx, id, planned, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("starts_on = ?", on) })
 	})
 }
 
@@ -81,28 +83,24 @@ func (l *Ledger) ChangeDraft(ctx context.Context, id string, settings game.Setti
 		return game.Round{}, fmt.Errorf("change draft %s: %w", id, err)
 	}
 	changed := step{name: "change draft", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
-	return l.step(ctx, id, changed, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model(row).Column("title", "total_cents", "packets", "split", "deal", "tiers", "pace", "cap",
+	return l.step(ctx, id, changed, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		return wantOne(tx.NewUpdate().Model(row).Column("title", "total_cents", "packets", "split", "deal", "tiers", "pace", "cap",
 			"min_cents", "max_cents", "countdown_ms", "duration_ms", "drops_per_second", "bomb_percent", "close_when_sold_out").
-			Where("id = ?", id).Where("phase = ?", game.Draft).Exec(ctx)
-		return err
+			Where("id = ?", id).Where("phase = ?", round.Phase).Exec(ctx))
 	})
 }
 
 // DropDraft deletes a draft. game.ErrWrongPhase: it was begun, and stays for ever. game.ErrNotFound.
 func (l *Ledger) DropDraft(ctx context.Context, id string) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		result, err := tx.NewDelete().Model((*roundRow)(nil)).Where("id = ?", id).Where("phase = ?", game.Draft).Exec(ctx)
+		round, err := lockRound(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if dropped, err := result.RowsAffected(); err != nil || dropped == 1 {
-			return err
+		if round.Phase != game.Draft {
+			return game.ErrWrongPhase
 		}
-		if _, err := readRound(ctx, tx, id); err != nil {
-			return err
-		}
-		return game.ErrWrongPhase
+		return wantOne(tx.NewDelete().Model((*roundRow)(nil)).Where("id = ?", id).Where("phase = ?", round.Phase).Exec(ctx))
 	})
 	if err != nil {
 		return fmt.Errorf("drop draft %s: %w", id, err)

@@ -43,6 +43,7 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		gently:       fullStride, // its work is done elsewhere
 		refuses:      postgresRefuses,
+		deadlocked:   postgresDeadlocked,
 		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
 			return lockBySession(ctx, db, fmt.Sprintf("SELECT pg_advisory_lock(%d)", firstLock+int(purpose)))
 		},
@@ -88,4 +89,9 @@ func postgresRefuses(err error) bool {
 	}
 	const data, constraint = "22", "23" // classes of codes
 	return strings.HasPrefix(fault.Code, data) || strings.HasPrefix(fault.Code, constraint)
+}
+
+func postgresDeadlocked(err error) bool {
+	var fault *pgconn.PgError
+	return errors.As(err, &fault) && (fault.Code == "40P01" || fault.Code == "40001") // deadlock, serialization failure
 }

@@ -100,6 +100,7 @@ func (l *Ledger) Quarantined(ctx context.Context, round string) ([]game.Quaranti
 // Redis knows of, and so much more is accepted from then on. It returns how many were booked.
 func (l *Ledger) DriveQuarantine(ctx context.Context, round string) (driven int, err error) {
 	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		driven = 0
 		b, err := l.newBooking(ctx, tx, round)
 		if err != nil {
 			return err
@@ -154,8 +155,7 @@ func (b *booking) drive(ctx context.Context, row *quarantineRow) (bool, error) {
 		return false, err
 	}
 	row.DrivenAt = b.now
-	_, err = b.tx.NewUpdate().Model(row).Column("driven_at").WherePK().Exec(ctx)
-	return true, err
+	return true, wantOne(b.tx.NewUpdate().Model(row).Column("driven_at").WherePK().Where("driven_at = 0").Exec(ctx))
 }
 
 // extraNumber is the next number above the round's packets, where Redis grants none.

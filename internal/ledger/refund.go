@@ -27,7 +27,7 @@ func (l *Ledger) ApplyRefund(ctx context.Context, id string) (step game.RefundSt
 		}
 		rest := b.round.Settings.Total - game.Cents(b.books.ClaimedCents)
 		refund.AppliedAt = b.now
-		if _, err := tx.NewUpdate().Model(refund).Column("applied_at").WherePK().Exec(ctx); err != nil {
+		if err := wantOne(tx.NewUpdate().Model(refund).Column("applied_at").WherePK().Where("applied_at = 0").Exec(ctx)); err != nil {
 			return err
 		}
 		return move(ctx, tx, b.purse.escrow(), b.purse.host(), movementRow{
@@ -59,8 +59,8 @@ func (b *booking) refundStep(refund *refundRow, found bool) game.RefundStep {
 }
 
 // Interrupt settles with what the ledger holds, for a closed round whose keys are lost: its claims stay, the rest goes back.
-// A refund that waits for claims that cannot come any more waits no longer. It may be repeated. game.ErrWrongPhase: the round
-// is not closed.
+// A refund that waits for claims that cannot come any more waits no longer. It may be repeated; of a frozen round nothing
+// changes. game.ErrWrongPhase: the round is not closed.
 func (l *Ledger) Interrupt(ctx context.Context, id string) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		b, err := l.newBooking(ctx, tx, id)
@@ -71,7 +71,7 @@ func (l *Ledger) Interrupt(ctx context.Context, id string) error {
 			return game.ErrWrongPhase
 		}
 		refund, found, err := readRefund(ctx, tx, id)
-		if err != nil || (found && refund.AppliedAt > 0) {
+		if err != nil || b.round.Frozen || (found && refund.AppliedAt > 0) {
 			return err
 		}
 		if found {

@@ -70,26 +70,6 @@ func purseOf(round game.Round) purse {
 	return purse{room: round.Room, round: round.ID, rehearsal: round.Rehearsal}
 }
 
-// lockBooks reads a round and its books, and keeps everybody else from booking for it until the transaction ends.
-// game.ErrNotFound: the round was never begun.
-func lockBooks(ctx context.Context, tx bun.Tx, id string) (game.Round, *booksRow, error) {
-	// An UPDATE that changes nothing locks the row in every database, and what is read after it is what the one before
-	// has left, whatever the isolation.
-	result, err := tx.NewUpdate().Model((*booksRow)(nil)).Set("highest = highest").Where("round = ?", id).Exec(ctx)
-	if err != nil {
-		return game.Round{}, nil, err
-	}
-	if found, err := result.RowsAffected(); err != nil || found == 0 {
-		return game.Round{}, nil, errors.Join(err, game.ErrNotFound)
-	}
-	row := new(booksRow)
-	if err := tx.NewSelect().Model(row).Where("round = ?", id).Scan(ctx); err != nil {
-		return game.Round{}, nil, err
-	}
-	round, err := readRound(ctx, tx, id)
-	return round, row, err
-}
-
 // Account returns what the ledger holds of a round. game.ErrNotFound: there is none. game.ErrWrongPhase: it was never begun.
 func (l *Ledger) Account(ctx context.Context, id string) (game.Account, error) {
 	round, err := l.Round(ctx, id)

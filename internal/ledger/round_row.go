@@ -34,6 +34,8 @@ type roundRow struct {
 	Phase            string `bun:"phase"`
 	Reason           string `bun:"reason"`
 	Frozen           bool   `bun:"frozen"`
+	FreezeReason     string `bun:"freeze_reason"`
+	FreezeVersion    int64  `bun:"freeze_version"`
 	Secret           string `bun:"secret"`
 	Commitment       string `bun:"commitment"`
 	StartsAt         int64  `bun:"starts_at"`
@@ -69,7 +71,8 @@ func (r *roundRow) round() (game.Round, error) {
 	}
 	return game.Round{
 		ID: r.ID, Room: r.Room, Settings: settings,
-		Phase: game.Phase(r.Phase), Reason: game.CloseReason(r.Reason), Frozen: r.Frozen, Rehearsal: r.Rehearsal,
+		Phase: game.Phase(r.Phase), Reason: game.CloseReason(r.Reason), Frozen: r.Frozen,
+		FreezeReason: game.FreezeReason(r.FreezeReason), FreezeVersion: r.FreezeVersion, Rehearsal: r.Rehearsal,
 		Secret: game.Secret(r.Secret), Commitment: r.Commitment,
 		StartsAt: game.Moment(r.StartsAt), EndsAt: game.Moment(r.EndsAt), CreatedAt: time.UnixMilli(r.CreatedAt),
 		Place: r.Place, StartsOn: game.Moment(r.StartsOn),

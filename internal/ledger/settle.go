@@ -38,19 +38,19 @@ func (l *Ledger) Unsettled(ctx context.Context) ([]game.Round, error) {
 // payouts are planned in the same transaction.
 func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error) {
 	noted := step{name: "note settled", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		b, err := l.newBooking(ctx, tx, id)
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		b, err := l.bookingFor(ctx, tx, round)
 		if err != nil {
 			return err
 		}
 		refund, found, err := readRefund(ctx, tx, id)
-		if err != nil || !found || refund.AppliedAt == 0 || b.round.Frozen {
+		if err != nil || !found || refund.AppliedAt == 0 || round.Frozen || round.Phase != game.Closed {
 			return err
 		}
-		if err := l.planPayouts(ctx, tx, b.round); err != nil {
+		if err := l.planPayouts(ctx, tx, round); err != nil {
 			return err
 		}
-		return update(ctx, tx, id, game.Settled.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("phase = ?", game.Settled).Set("claimed_packets = ?", min(b.books.Claims, b.round.Settings.Packets)).
 				Set("claimed_cents = ?", b.books.ClaimedCents)
 		})
@@ -71,15 +71,17 @@ func (l *Ledger) NoteRetired(ctx context.Context, id string) error {
 // when the two come to differ otherwise. game.ErrWrongPhase: the round is a draft, or settled.
 func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error) {
 	noted := step{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		b, err := l.newBooking(ctx, tx, id)
-		if err != nil {
-			return err
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		b, err := l.bookingFor(ctx, tx, round)
+		if err != nil || !round.Frozen {
+			return err // somebody else released it
 		}
 		if err := b.accept(ctx, mark); err != nil {
 			return err
 		}
-		return setFrozen(ctx, tx, id, false)
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			return q.Set("frozen = ?", false).Set("freeze_reason = ''").Set("freeze_version = ?", round.FreezeVersion+1)
+		})
 	})
 }
 
@@ -90,8 +92,7 @@ func (b *booking) accept(ctx context.Context, mark *game.Watermark) error {
 		b.books.AcceptedClaims = b.books.Claims - mark.Claimed.Packets
 		b.books.AcceptedCents = b.books.ClaimedCents - int64(mark.Claimed.Cents)
 	}
-	_, err := b.tx.NewUpdate().Model(b.books).Column("excused", "released_at", "accepted_claims", "accepted_cents").
-		WherePK().Exec(ctx)
+	err := b.updateBooks(ctx)
 	if err != nil || mark == nil || mark.Phase != game.Closed {
 		return err
 	}
@@ -109,16 +110,24 @@ func (b *booking) acceptRefund(ctx context.Context, mark *game.Watermark) error 
 	}
 	refund.Claims, refund.ClaimedCents, refund.RefundCents = mark.Claimed.Packets, int64(mark.Claimed.Cents), int64(mark.Refunded)
 	if found {
-		_, err = b.tx.NewUpdate().Model(refund).WherePK().Exec(ctx)
-	} else {
-		_, err = b.tx.NewInsert().Model(refund).Exec(ctx)
+		return wantOne(b.tx.NewUpdate().Model(refund).WherePK().Where("applied_at = 0").Exec(ctx))
 	}
+	_, err = b.tx.NewInsert().Model(refund).Exec(ctx)
 	return err
 }
 
-func setFrozen(ctx context.Context, tx bun.Tx, id string, frozen bool) error {
-	from := append(game.Settled.Before(), game.Closed.Before()...)
-	return update(ctx, tx, id, from, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("frozen = ?", frozen) })
+// freeze freezes a locked round, and returns it as it is then. One that is frozen keeps its first reason; a draft and a settled
+// round stay as they are.
+func freeze(ctx context.Context, tx bun.Tx, round game.Round, why game.FreezeReason) (game.Round, error) {
+	if round.Frozen || round.Phase == game.Draft || round.Phase == game.Settled {
+		return round, nil
+	}
+	frozen := round
+	frozen.Frozen, frozen.FreezeReason, frozen.FreezeVersion = true, why, round.FreezeVersion+1
+	err := updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+		return q.Set("frozen = ?", true).Set("freeze_reason = ?", why).Set("freeze_version = ?", frozen.FreezeVersion)
+	})
+	return frozen, err
 }
 
 // Balances sums all accounts, which is 0 at every moment.

@@ -15,27 +15,28 @@ import (
 // A round that is active already is returned as it is, with the secret of its first Begin. game.ErrRoomBusy: another
 // round of the room is active. game.ErrWrongPhase: the round is closed. game.ErrNotFound: there is no such round.
 func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error) {
-	return l.step(ctx, id, step{name: "begin"}, func(ctx context.Context, tx bun.Tx) error {
-		// Taking comes first: it makes racing starts of a room wait for each other, and all that is read after it is
-		// what the one before has left, whatever the isolation.
-		took, err := takeRoom(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		round, err := readRound(ctx, tx, id)
+	var room *roomRow
+	begin := step{name: "begin", before: func(ctx context.Context, tx bun.Tx) (err error) {
+		room, err = lockRoomOf(ctx, tx, id)
+		return err
+	}}
+	return l.step(ctx, id, begin, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		switch {
-		case err != nil || round.Phase.Active():
-			return err
+		case round.Phase.Active():
+			return nil
 		case round.Phase.Over():
 			return game.ErrWrongPhase
-		case !took:
+		case room.ActiveRound != nil:
 			return game.ErrRoomBusy
 		}
 		now := l.now().UnixMilli()
+		if err := takeRoom(ctx, tx, round); err != nil {
+			return err
+		}
 		if err := openBooks(ctx, tx, round, now); err != nil {
 			return err
 		}
-		return update(ctx, tx, id, game.Countdown.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("phase = ?", game.Countdown).Set("begun_at = ?", now).
 				Set("secret = ?", string(secret)).Set("commitment = ?", game.Commitment(round.Settings, secret))
 		})
@@ -46,8 +47,11 @@ func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game
 // round is a draft.
 func (l *Ledger) NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error) {
 	noted := step{name: "note opened", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		return update(ctx, tx, id, game.Raining.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		if round.Phase != game.Countdown || round.StartsAt > 0 {
+			return nil
+		}
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("starts_at = ?", startsAt).Set("ends_at = ?", endsAt).Where("starts_at = 0")
 		})
 	})
@@ -56,9 +60,15 @@ func (l *Ledger) NoteOpened(ctx context.Context, id string, startsAt, endsAt gam
 // NoteRaining takes a round that was noted as opened from countdown to raining; one that is further stays.
 // game.ErrWrongPhase: it was not opened.
 func (l *Ledger) NoteRaining(ctx context.Context, id string) (game.Round, error) {
-	noted := step{name: "note raining", refused: []game.Phase{game.Draft, game.Countdown}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		return update(ctx, tx, id, game.Raining.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
+	noted := step{name: "note raining", refused: []game.Phase{game.Draft}}
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		switch {
+		case round.Phase != game.Countdown:
+			return nil
+		case round.StartsAt == 0:
+			return fmt.Errorf("%w: not opened", game.ErrWrongPhase)
+		}
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("phase = ?", game.Raining).Where("starts_at > 0")
 		})
 	})
@@ -68,74 +78,78 @@ func (l *Ledger) NoteRaining(ctx context.Context, id string) (game.Round, error)
 // cents. The first close wins: repeated, whatever its reason, the round is returned as that left it. game.ErrWrongPhase:
 // the round is a draft.
 func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error) {
-	noted := step{name: "note closed", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		if err := freeRoom(ctx, tx, id); err != nil {
+	noted := step{
+		name: "note closed", refused: []game.Phase{game.Draft},
+		before: func(ctx context.Context, tx bun.Tx) error { _, err := lockRoomOf(ctx, tx, id); return err },
+	}
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		if !round.Phase.Active() {
+			return nil
+		}
+		if err := freeRoom(ctx, tx, round); err != nil {
 			return err
 		}
-		return update(ctx, tx, id, game.Closed.Before(), func(q *bun.UpdateQuery) *bun.UpdateQuery {
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("phase = ?", game.Closed).Set("reason = ?", reason).Set("closed_at = ?", l.now().UnixMilli()).
 				Set("claimed_packets = ?", claimed.Packets).Set("claimed_cents = ?", claimed.Cents)
 		})
 	})
 }
 
-// NoteFrozen sets the flag beside the phase of an active or closed round; it keeps its room. game.ErrWrongPhase: the
-// round is a draft, or settled.
-func (l *Ledger) NoteFrozen(ctx context.Context, id string) (game.Round, error) {
+// NoteFrozen sets the flag beside the phase of an active or closed round, with its reason; the round keeps its room. One that is
+// frozen keeps its first reason. game.ErrWrongPhase: the round is a draft, or settled.
+func (l *Ledger) NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error) {
 	noted := step{name: "note frozen", refused: []game.Phase{game.Draft, game.Settled}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx) error {
-		return setFrozen(ctx, tx, id, true)
+	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		_, err := freeze(ctx, tx, round, why)
+		return err
 	})
 }
 
-// step is one change of a round. It is out of place if it leaves the round in one of the refused phases.
+// step is one change of a round. It is refused in some phases.
 type step struct {
 	name    string
 	refused []game.Phase
+	// before locks what comes before the round in the order of locks.
+	before func(context.Context, bun.Tx) error
 }
 
-// step runs a change in a transaction and returns the round as it is at its end.
-func (l *Ledger) step(ctx context.Context, id string, s step, change func(context.Context, bun.Tx) error) (game.Round, error) {
-	var round game.Round
-	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		if err := change(ctx, tx); err != nil {
-			return err
+// step locks a round, changes it in the same transaction, and returns it as it is at the end.
+func (l *Ledger) step(ctx context.Context, id string, s step, change func(context.Context, bun.Tx, game.Round) error) (game.Round, error) {
+	var changed game.Round
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if s.before != nil {
+			if err := s.before(ctx, tx); err != nil {
+				return err
+			}
 		}
-		if round, err = readRound(ctx, tx, id); err != nil {
+		round, err := lockRound(ctx, tx, id)
+		if err != nil {
 			return err
 		}
 		if slices.Contains(s.refused, round.Phase) {
 			return fmt.Errorf("%w: %s", game.ErrWrongPhase, round.Phase)
 		}
-		return nil
+		if err := change(ctx, tx, round); err != nil {
+			return err
+		}
+		changed, err = readRound(ctx, tx, id)
+		return err
 	})
 	if err != nil {
 		return game.Round{}, fmt.Errorf("%s: round %s: %w", s.name, id, err)
 	}
-	return round, nil
+	return changed, nil
 }
 
-// update changes a round if it is in one of the phases from, else it does nothing.
-func update(ctx context.Context, tx bun.Tx, id string, from []game.Phase, set func(*bun.UpdateQuery) *bun.UpdateQuery) error {
-	query := tx.NewUpdate().Model((*roundRow)(nil)).Where("id = ?", id).Where("phase IN (?)", bun.List(from))
-	_, err := set(query).Exec(ctx)
-	return err
+// takeRoom makes a round the active one of its room, which is locked and has none.
+func takeRoom(ctx context.Context, tx bun.Tx, round game.Round) error {
+	return wantOne(tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = ?", round.ID).
+		Where("code = ?", round.Room).Where("active_round IS NULL").Exec(ctx))
 }
 
-// takeRoom makes the round the active one of its room and reports whether it did: not if the room has one already.
-func takeRoom(ctx context.Context, tx bun.Tx, id string) (bool, error) {
-	room := tx.NewSelect().Model((*roundRow)(nil)).Column("room").Where("id = ?", id)
-	result, err := tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = ?", id).
-		Where("code = (?)", room).Where("active_round IS NULL").Exec(ctx)
-	if err != nil {
-		return false, err
-	}
-	taken, err := result.RowsAffected()
-	return taken == 1, err
-}
-
-func freeRoom(ctx context.Context, tx bun.Tx, id string) error {
-	_, err := tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = NULL").Where("active_round = ?", id).Exec(ctx)
-	return err
+// freeRoom takes an active round out of its room, which is locked.
+func freeRoom(ctx context.Context, tx bun.Tx, round game.Round) error {
+	return wantOne(tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = NULL").
+		Where("code = ?", round.Room).Where("active_round = ?", round.ID).Exec(ctx))
 }

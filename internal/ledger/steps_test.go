@@ -154,7 +154,10 @@ func TestStepsOutOfPlaceAreRefusedAndChangeNothing(t *testing.T) {
 		closed := func(ctx context.Context, id string) (game.Round, error) {
 			return l.NoteClosed(ctx, id, game.Stopped, game.Left{})
 		}
-		for _, step := range []func(context.Context, string) (game.Round, error){opened, l.NoteRaining, closed, l.NoteFrozen} {
+		frozen := func(ctx context.Context, id string) (game.Round, error) {
+			return l.NoteFrozen(ctx, id, game.FrozenByHost)
+		}
+		for _, step := range []func(context.Context, string) (game.Round, error){opened, l.NoteRaining, closed, frozen} {
 			refuse(draft, game.ErrWrongPhase, step)
 			refuse(game.Round{ID: "no round"}, game.ErrNotFound, step)
 		}
@@ -177,7 +180,7 @@ func TestFrozenIsAFlagBesideThePhase(t *testing.T) {
 		room := newRoom(t, l)
 		id := begin(t, l, newRound(t, l, room).ID).ID
 		for range 2 {
-			if got := must[game.Round](t)(l.NoteFrozen(t.Context(), id)); !got.Frozen || got.Phase != game.Countdown {
+			if got := must[game.Round](t)(l.NoteFrozen(t.Context(), id, game.FrozenByHost)); !got.Frozen || got.Phase != game.Countdown {
 				t.Errorf("frozen: %t in %s", got.Frozen, got.Phase)
 			}
 		}

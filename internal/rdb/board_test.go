@@ -10,8 +10,6 @@ import (
 	"redrain/internal/game"
 )
 
-const boardSize = 100
-
 // ranking is the leaderboard as the rules have it: total descending, then the number of the claim that reached it.
 func ranking(claims []game.Claim) []game.Rank {
 	players := make(map[string]game.Rank)

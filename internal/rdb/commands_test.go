@@ -28,7 +28,7 @@ return {reply, calls}`
 // spied returns the raw reply of a script and the commands that it ran, each with its key.
 func (r *rig) spied(ctx context.Context, s script, keys []string, args ...any) (reply []any, calls [][]string) {
 	r.t.Helper()
-	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, s.source), keys, args...).Slice()
+	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, s.whole), keys, args...).Slice()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func ownKeys(t testing.TB, keys []string, calls [][]string) {
 	t.Helper()
 	for _, call := range calls {
 		key := call[1]
-		if call[0] == "XGROUP" {
+		if call[0] == "XGROUP" || call[0] == "XINFO" {
 			key = strings.Fields(call[2])[0]
 		}
 		if call[0] != "TIME" && call[0] != "PUBLISH" && !slices.Contains(keys, key) {
@@ -137,7 +137,7 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 		}
 		keys := slices.Concat(keysOf(openScript)[:4], []string{staged})
 		openArgs := []any{round.ID, "channel", settleGroup, 1_000_000, 0, 30_000, int64(s.Total), s.Packets, 1, 0, string(s.Split),
-			string(s.Pace), 1, string(round.Secret)}
+			string(s.Pace), 1, string(round.Secret), "0", 0}
 		_, batch := grabArgs(round, taps("ann1 ann1 ann2 bob1"))
 		for _, run := range []struct {
 			script
@@ -146,11 +146,14 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 		}{
 			{openScript, keys, openArgs},
 			{openScript, keys, openArgs},
-			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
+			{closeScript, keysOf(closeScript), []any{"time", "channel", "0"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{10, 10}},
-			{closeScript, keysOf(closeScript), []any{"stopped", "channel"}},
-			{closeScript, keysOf(closeScript), []any{"time", "channel"}},
+			{freezeScript, keysOf(freezeScript), []any{"1", 1, "channel"}},
+			{freezeScript, keysOf(freezeScript), []any{"0", 0, "channel"}},
+			{watermarkScript, keysOf(watermarkScript), []any{settleGroup}},
+			{closeScript, keysOf(closeScript), []any{"stopped", "channel", "0"}},
+			{closeScript, keysOf(closeScript), []any{"time", "channel", "1"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{0, 0}},
 			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 1000, 3000, 60_000, "1 ann"}},

@@ -36,11 +36,11 @@ func scriptCalls(round game.Round) map[string]scriptCall {
 			_, err := r.Grab(ctx, round.Room, round.ID, taps("ann3 zoe1"))
 			return err
 		}},
-		"close": {ofRound(closeScript.keys), func(ctx context.Context, r *rig, round game.Round) error {
+		"close": {ofRound("state outbox amounts"), func(ctx context.Context, r *rig, round game.Round) error {
 			_, err := r.Close(ctx, round, game.Stopped)
 			return err
 		}},
-		"snapshot": {ofRound(snapshotScript.keys), func(ctx context.Context, r *rig, round game.Round) error {
+		"snapshot": {ofRound("state board outbox amounts"), func(ctx context.Context, r *rig, round game.Round) error {
 			_, err := r.Snapshot(ctx, round.ID, 10, 10)
 			return err
 		}},

@@ -27,9 +27,8 @@ func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) 
 	for _, tap := range taps {
 		args = append(args, tap.Player, strconv.Itoa(int(tap.Drop)))
 	}
-	keys := []string{stateKey(round), claimsKey(round), boardKey(round), outboxKey(round), amountsKey(round)}
 	asked := time.Now()
-	r, err := c.call(ctx, grabScript, keys, args...)
+	r, err := c.call(ctx, grabScript, allKeys(round), args...)
 	if NothingDone(err) {
 		return game.Grabbed{}, fmt.Errorf("%w: %w", game.ErrRefused, err)
 	}
@@ -40,7 +39,7 @@ func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) 
 		return game.Grabbed{}, fmt.Errorf("grab.lua: the reply is for batch %q, not %q: %w", got, batch, errShape)
 	}
 	if len(r.items) == 1 {
-		return game.Grabbed{}, refusedWhole(r.text())
+		return game.Grabbed{}, fmt.Errorf("grab.lua: %w", lostKeys(r.text()))
 	}
 	grabbed, err := readGrabbed(r, len(taps))
 	if err != nil {
@@ -48,13 +47,6 @@ func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) 
 	}
 	c.took(asked, int64(grabbed.Now))
 	return grabbed, nil
-}
-
-func refusedWhole(why string) error {
-	if why == "gone" {
-		return fmt.Errorf("grab.lua: %w", game.ErrGone)
-	}
-	return fmt.Errorf("grab.lua: refused as %q: %w", why, game.ErrTorn)
 }
 
 func readGrabbed(r *reply, taps int) (game.Grabbed, error) {

@@ -11,6 +11,11 @@ func boardKey(round string) string   { return roundKey(round, "board") }
 func outboxKey(round string) string  { return roundKey(round, "outbox") }
 func amountsKey(round string) string { return roundKey(round, "amounts") }
 
+// allKeys are the keys of a round, in the order of roundKeys.
+func allKeys(round string) []string {
+	return []string{stateKey(round), claimsKey(round), boardKey(round), outboxKey(round), amountsKey(round)}
+}
+
 // stagedKey is one opener's own List of amounts, which open.lua renames.
 func stagedKey(round, opener string) string { return roundKey(round, "staged:"+opener) }
 

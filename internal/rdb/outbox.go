@@ -185,21 +185,22 @@ func (f *fields) number(name string) int64 {
 }
 
 // Watermark is what a round has granted and how far its outbox has been taken, in one moment. game.ErrGone: no keys.
+// game.ErrTorn: some are missing, or the group of settlers is.
 func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, error) {
 	asked := time.Now()
-	r, err := c.call(ctx, watermarkScript, []string{stateKey(round), outboxKey(round)}, settleGroup)
+	r, err := c.call(ctx, watermarkScript, allKeys(round), settleGroup)
 	if err != nil {
 		return game.Watermark{}, err
 	}
 	mark := game.Watermark{Now: c.took(asked, r.integer())}
 	phase := r.text()
-	if phase == "gone" {
-		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", game.ErrGone)
+	if len(r.items) == 0 {
+		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", lostKeys(phase))
 	}
 	if mark.Phase = game.Raining; phase == "closed" {
 		mark.Phase = game.Closed
 	}
-	mark.Frozen = r.integer() == 1
+	mark.Frozen, mark.FreezeVersion = r.integer() == 1, r.integer()
 	mark.Claimed = game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
 	mark.Rest, mark.Refunded = game.Cents(r.integer()), game.Cents(r.integer())
 	mark.ExpiresAt = game.Moment(r.integer())
@@ -211,27 +212,35 @@ func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, e
 	return mark, nil
 }
 
-// SetFrozen sets or clears the flag of a round: while it is set nothing is granted. game.ErrGone: no keys.
-func (c *Client) SetFrozen(ctx context.Context, round game.Round, frozen bool) error {
-	flag := "0"
-	if frozen {
-		flag = "1"
-	}
-	r, err := c.call(ctx, freezeScript, []string{stateKey(round.ID)}, flag, roomChannel(round.Room))
+// SetFrozen brings the flag of a round in Redis to what the round says; while it is set nothing is granted. A round whose
+// FreezeVersion is older than that in Redis changes nothing: it was read before somebody froze or released it. game.ErrGone: no
+// keys.
+func (c *Client) SetFrozen(ctx context.Context, round game.Round) error {
+	r, err := c.call(ctx, freezeScript, []string{stateKey(round.ID)}, flag(round.Frozen), round.FreezeVersion, roomChannel(round.Room))
 	if err != nil {
 		return err
 	}
-	if status := r.text(); status != "done" || r.err != nil {
-		return fmt.Errorf("freeze.lua: status %q: %w", status, game.ErrGone)
+	switch status := r.text(); status {
+	case "done", "older":
+		return r.err
+	case "gone":
+		return fmt.Errorf("freeze.lua: %w", game.ErrGone)
+	default:
+		return fmt.Errorf("freeze.lua: status %q: %w", status, errShape)
 	}
-	return nil
+}
+
+// flag is how scripts take a bool.
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
 }
 
 // Retire gives the keys of a settled round their last time to live and tells the room.
 func (c *Client) Retire(ctx context.Context, round game.Round, lifetime time.Duration) error {
-	id := round.ID
-	keys := []string{stateKey(id), claimsKey(id), boardKey(id), outboxKey(id), amountsKey(id)}
-	_, err := c.call(ctx, retireScript, keys, id, lifetime.Milliseconds(), roomChannel(round.Room))
+	_, err := c.call(ctx, retireScript, allKeys(round.ID), round.ID, lifetime.Milliseconds(), roomChannel(round.Room))
 	return err
 }
 

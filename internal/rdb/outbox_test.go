@@ -181,8 +181,9 @@ func TestSetFrozenTellsTheRoomOnce(t *testing.T) {
 		if _, err := heard.Receive(ctx); err != nil {
 			t.Fatal(err)
 		}
-		for _, frozen := range []bool{true, true, false} {
-			if err := r.SetFrozen(ctx, round, frozen); err != nil {
+		for i, frozen := range []bool{true, true, false} {
+			round.Frozen, round.FreezeVersion = frozen, int64(1+i/2)
+			if err := r.SetFrozen(ctx, round); err != nil {
 				t.Fatal(err)
 			}
 			if frozen {
@@ -200,8 +201,39 @@ func TestSetFrozenTellsTheRoomOnce(t *testing.T) {
 				t.Fatal("the room heard nothing")
 			}
 		}
-		if err := r.SetFrozen(ctx, game.Round{ID: "nothing"}, true); !errors.Is(err, game.ErrGone) {
+		if err := r.SetFrozen(ctx, game.Round{ID: "nothing", Frozen: true}); !errors.Is(err, game.ErrGone) {
 			t.Errorf("of nothing: %v", err)
+		}
+	})
+}
+
+// Somebody read that a round is released, and tells Redis so only after a host has frozen it again. Once that undid the freeze.
+func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
+	onEachRedis(t, func(t *testing.T, r *rig) {
+		round := r.started(nil)
+		for _, flag := range []struct {
+			frozen  bool
+			version int64
+			want    bool
+		}{{true, 3, true}, {false, 2, true}, {true, 3, true}, {false, 4, false}, {true, 3, false}} {
+			round.Frozen, round.FreezeVersion = flag.frozen, flag.version
+			if err := r.SetFrozen(t.Context(), round); err != nil {
+				t.Fatal(err)
+			}
+			if mark, err := r.Watermark(t.Context(), round.ID); err != nil || mark.Frozen != flag.want {
+				t.Errorf("after version %d it is frozen: %t (%v)", flag.version, mark.Frozen, err)
+			}
+		}
+	})
+}
+
+func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
+	onEachRedis(t, func(t *testing.T, r *rig) {
+		round := newRound(r.t, nil)
+		round.Frozen, round.FreezeVersion = true, 1
+		r.open(round)
+		if mark, err := r.Watermark(t.Context(), round.ID); err != nil || !mark.Frozen || mark.FreezeVersion != 1 {
+			t.Errorf("opened with flag %t of version %d (%v)", mark.Frozen, mark.FreezeVersion, err)
 		}
 	})
 }

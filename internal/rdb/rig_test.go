@@ -67,7 +67,7 @@ func (h clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			args := cmd.Args()
 			s := h.check(args)
 			if now := h.rig.now.Load(); now != 0 {
-				args[0], args[1] = "eval", fmt.Sprintf(timeTable, now/1000, now%1000*1000+999)+s.source
+				args[0], args[1] = "eval", fmt.Sprintf(timeTable, now/1000, now%1000*1000+999)+s.whole
 			}
 		}
 		return next(ctx, cmd)

@@ -31,7 +31,7 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	asked := time.Now()
 	r, err := c.call(ctx, openScript, keys, round.ID, roomChannel(round.Room), settleGroup, lifetime.Milliseconds(),
 		s.Countdown.Milliseconds(), s.Duration.Milliseconds(), int64(s.Total), s.Packets, int64(s.Min), int64(s.Max),
-		string(s.Split), string(s.Pace), s.Cap, string(round.Secret))
+		string(s.Split), string(s.Pace), s.Cap, string(round.Secret), flag(round.Frozen), round.FreezeVersion)
 	if err != nil {
 		return game.Standing{}, err
 	}
@@ -80,17 +80,28 @@ func (c *Client) stage(ctx context.Context, staged string, amounts []game.Cents)
 
 // Close closes an open round for a reason; a closed round answers with its first reason. game.ErrNotYet for ByTime before
 // EndsAt and BySoldOut while packets are left; game.ErrWrongPhase for Cancelled at or after StartsAt; game.ErrGone when there
-// are no keys.
+// are no keys, game.ErrTorn when they do not fit together.
 func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseReason) (game.Standing, error) {
-	r, err := c.call(ctx, closeScript, []string{stateKey(round.ID), outboxKey(round.ID)}, string(reason), roomChannel(round.Room))
+	return c.close(ctx, round, reason, false)
+}
+
+// CloseAgain closes a round that the ledger knows to be closed, and whose close Redis has lost: for the ledger's reason, whatever
+// the time is. game.ErrGone, game.ErrTorn.
+func (c *Client) CloseAgain(ctx context.Context, round game.Round) error {
+	_, err := c.close(ctx, round, round.Reason, true)
+	return err
+}
+
+func (c *Client) close(ctx context.Context, round game.Round, reason game.CloseReason, again bool) (game.Standing, error) {
+	r, err := c.call(ctx, closeScript, allKeys(round.ID), string(reason), roomChannel(round.Room), flag(again))
 	if err != nil {
 		return game.Standing{}, err
 	}
 	switch status := r.text(); status {
 	case "closed":
 		return c.Standing(ctx, round.ID)
-	case "gone":
-		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrGone)
+	case "gone", "torn":
+		return game.Standing{}, fmt.Errorf("close.lua: %w", lostKeys(status))
 	case "not_yet":
 		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrNotYet)
 	case "wrong_phase":
@@ -100,23 +111,22 @@ func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseR
 	}
 }
 
-// Standing is where a round stands, without its leaderboard. game.ErrGone when there is no such round.
+// Standing is where a round stands, without its leaderboard. Errors as by Snapshot.
 func (c *Client) Standing(ctx context.Context, round string) (game.Standing, error) {
 	return c.Snapshot(ctx, round, 0, 0)
 }
 
 // Snapshot is where a round stands with the best top players, and at least the latest claims (whole batches, newest first)
-// where there are as many. game.ErrGone when there is no such round.
+// where there are as many. game.ErrGone when there is no such round, game.ErrTorn when its keys do not fit together.
 func (c *Client) Snapshot(ctx context.Context, round string, top, latest int) (game.Standing, error) {
 	asked := time.Now()
-	keys := []string{stateKey(round), boardKey(round), outboxKey(round)}
-	r, err := c.call(ctx, snapshotScript, keys, top, latest)
+	r, err := c.call(ctx, snapshotScript, allKeys(round), top, latest)
 	if err != nil {
 		return game.Standing{}, err
 	}
 	now := c.took(asked, r.integer())
-	if !r.more() && r.err == nil {
-		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", game.ErrGone)
+	if len(r.items) == 1 {
+		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", lostKeys(r.text()))
 	}
 	s, err := readStanding(r, now)
 	if err != nil {

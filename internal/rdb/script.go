@@ -18,27 +18,33 @@ type script struct {
 	name string
 	keys string
 	args string
-	// source is what the tests read.
-	source string
-	run    *redis.Script
+	// source is the script's own file, whole is what Redis gets.
+	source, whole string
+	run           *redis.Script
 }
 
-func newScript(name, source, keys, args string) script {
-	return script{name: name, keys: keys, args: args, source: source, run: redis.NewScript(source)}
+// newScript makes a script of its source and the parts that it needs in front.
+func newScript(name, source, keys, args string, parts ...string) script {
+	whole := strings.Join(append(parts, source), "")
+	return script{name: name, keys: keys, args: args, source: source, whole: whole, run: redis.NewScript(whole)}
 }
+
+// roundKeys are the keys of a round, in the order of allKeys.
+const roundKeys = "state claims board outbox amounts"
 
 var (
 	openScript = newScript("open", lua.Open, "state claims outbox amounts staged",
-		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret")
-	grabScript     = newScript("grab", lua.Grab, "state claims board outbox amounts", "batch channel (player drop)...")
-	closeScript    = newScript("close", lua.Close, "state outbox", "reason channel")
-	snapshotScript = newScript("snapshot", lua.Snapshot, "state board outbox", "top latest")
+		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret frozen freeze_version")
+	grabScript     = newScript("grab", lua.Grab, roundKeys, "batch channel (player drop)...", lua.Fit)
+	closeScript    = newScript("close", lua.Close, roundKeys, "reason channel again", lua.Fit)
+	snapshotScript = newScript("snapshot", lua.Snapshot, roundKeys, "top latest", lua.Fit)
 	reportScript   = newScript("report", lua.Report, "lease reports",
 		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals")
 
-	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen channel")
-	watermarkScript = newScript("watermark", lua.Watermark, "state outbox", "group")
-	retireScript    = newScript("retire", lua.Retire, "state claims board outbox amounts", "round lifetime_ms channel")
+	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen version channel")
+	watermarkScript = newScript("watermark", lua.Watermark, roundKeys, "group", lua.Fit)
+	retireScript    = newScript("retire", lua.Retire, roundKeys, "round lifetime_ms channel")
+	restoreScript   = newScript("restore", lua.Restore, "state target staged", "left")
 	dismissScript   = newScript("dismiss", lua.Dismiss, "outbox", "group silent_ms")
 	pageScript      = newScript("page", lua.Page, "outbox", "after limit")
 )
@@ -93,6 +99,17 @@ func (r *reply) text() string {
 func (c *Client) took(asked time.Time, now int64) game.Moment {
 	c.clock.observe(asked, time.Now(), now)
 	return game.Moment(now)
+}
+
+// lostKeys is what a script says in one word of a round whose keys are missing: 'gone', or 'torn'.
+func lostKeys(word string) error {
+	switch word {
+	case "gone":
+		return game.ErrGone
+	case "torn":
+		return game.ErrTorn
+	}
+	return fmt.Errorf("%q: %w", word, errShape)
 }
 
 // NothingDone reports whether Redis refused a script before its first write, so that its effects are known: none.

@@ -26,7 +26,7 @@ type Books interface {
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
 	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error)
-	NoteFrozen(ctx context.Context, id string) (game.Round, error)
+	NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error)
 	// NoteReleased ends the freeze, and accepts the books as they are; mark is where Redis stands, nil where it has nothing.
 	NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error)
 }
@@ -116,7 +116,7 @@ func (s *Service) lost(ctx context.Context, round game.Round, given game.Left, c
 		s.log.Error("round is interrupted: its keys were lost", "round", round.ID, "room", round.Room, "cause", cause)
 		return s.noteClosedAs(ctx, round, game.Interrupted, given)
 	}
-	frozen, err := s.books.NoteFrozen(ctx, round.ID)
+	frozen, err := s.books.NoteFrozen(ctx, round.ID, game.FrozenKeysLost)
 	if err != nil {
 		return round, err
 	}

@@ -88,7 +88,7 @@ func (w *watch) finishOpening(ctx context.Context) (err error) {
 // follow brings SQL to where the round stands in Redis, and returns the time until it must be looked at again.
 func (w *watch) follow(ctx context.Context) (time.Duration, error) {
 	standing, err := w.pool.Standing(ctx, w.round.ID)
-	if keysLost(err) {
+	if errors.Is(err, game.ErrGone) { // keys that do not fit together are a settler's to repair: see settle
 		w.round, err = w.lost(ctx, w.round, w.given, err)
 		return 0, err
 	}
@@ -114,7 +114,7 @@ func (w *watch) follow(ctx context.Context) (time.Duration, error) {
 // close closes the round in Redis, then in SQL.
 func (w *watch) close(ctx context.Context, reason game.CloseReason) error {
 	closed, err := w.closeFor(ctx, w.round, reason)
-	if keysLost(err) {
+	if errors.Is(err, game.ErrGone) {
 		closed, err = w.lost(ctx, w.round, w.given, err)
 	}
 	w.round = closed

@@ -49,14 +49,19 @@ type clerk struct {
 	inherited time.Time
 	audited   time.Time
 	audit     audit
+	// settledAt is when this clerk first saw the round settled; retired: its keys were given their last time to live.
+	settledAt time.Time
+	retired   bool
 }
 
 // attend settles a round until nothing is left to do for it, or ctx is done.
 func (s *Settler) attend(ctx context.Context, round game.Round) {
 	c := &clerk{Settler: s, round: round, unsure: true, claims: mostClaims, entries: leastEntries}
 	failures := patience.Backoff{Worst: worstDelay}
+	defer s.failing.note(round.ID, false)
 	for {
 		wait, done, err := c.look(ctx)
+		s.failing.note(round.ID, err != nil)
 		switch {
 		case ctx.Err() != nil || (err == nil && done):
 			return
@@ -81,15 +86,17 @@ func (c *clerk) look(ctx context.Context) (wait time.Duration, done bool, err er
 		}
 	}()
 	err = c.empty(ctx)
-	if errors.Is(err, game.ErrGone) {
-		return c.withoutKeys(ctx)
-	}
-	if err != nil {
+	gone := errors.Is(err, game.ErrGone)
+	if err != nil && !gone {
 		return 0, false, err
 	}
-	if c.closing || c.round.Phase.Over() || time.Since(c.audited) >= auditEvery {
+	if gone || c.closing || c.round.Phase.Over() || time.Since(c.audited) >= auditEvery {
 		c.audited, c.closing = time.Now(), false
-		if done, err = c.advance(ctx); err != nil || done {
+		done, err = c.advance(ctx)
+		if errors.Is(err, errWithoutKeys) {
+			return c.withoutKeys(ctx)
+		}
+		if err != nil || done {
 			return 0, done, err
 		}
 	}
@@ -98,7 +105,7 @@ func (c *clerk) look(ctx context.Context) (wait time.Duration, done bool, err er
 
 func (c *clerk) rest() time.Duration {
 	switch {
-	case c.round.Frozen:
+	case c.round.Frozen, c.retired:
 		return quietPause
 	case c.round.Phase.Over():
 		return openPause
@@ -256,8 +263,8 @@ func fitting(entries []game.Entry, most int) int {
 	return len(entries)
 }
 
-// book books entries. If the database will never take them, it books each alone, and one that it still refuses becomes a
-// dead letter.
+// book books entries. If the database will never take them, it books each alone, whatever is among them, and one that it still
+// refuses becomes a dead letter. A dead letter that the database refuses is an error: it cannot be kept.
 func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 	book := c.books.Book
 	if c.gently {
@@ -267,7 +274,9 @@ func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 	switch {
 	case err == nil:
 		return c.took(ctx, booked, entries)
-	case !errors.Is(err, game.ErrRefused) || entries[0].Fault != "":
+	case !errors.Is(err, game.ErrRefused):
+		return err
+	case len(entries) == 1 && entries[0].Fault != "":
 		return err
 	case len(entries) > 1:
 		for i := range entries {
@@ -278,7 +287,11 @@ func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 		return nil
 	}
 	poison := game.Entry{ID: entries[0].ID, At: entries[0].At, Fault: "the database refuses it: " + err.Error()}
-	if poison.Raw, err = c.outbox.Raw(ctx, c.round.ID, poison.ID); err != nil {
+	poison.Raw, err = c.outbox.Raw(ctx, c.round.ID, poison.ID)
+	if errors.Is(err, game.ErrNotFound) { // a Redis that was set back since it gave the entry
+		poison.Raw, err = fmt.Sprintf("%+v", entries[0]), nil
+	}
+	if err != nil {
 		return fmt.Errorf("keep an entry that the database refuses: %w", err)
 	}
 	return c.book(ctx, []game.Entry{poison})
@@ -302,7 +315,7 @@ func (c *clerk) took(ctx context.Context, booked game.Booked, entries []game.Ent
 	if booked.Alarm == "" {
 		return nil
 	}
-	return c.freeze(ctx, c.round, booked.Alarm)
+	return c.freeze(ctx, c.round, game.FrozenBooksDiffer, booked.Alarm)
 }
 
 // timed gives one call its deadline.

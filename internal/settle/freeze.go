@@ -14,9 +14,9 @@ import (
 // Freeze stops a round: nothing is granted, refunded or paid out any more; what was granted still settles. A frozen round is
 // returned as it is. game.ErrWrongPhase: it is a draft, or settled. game.ErrNotFound.
 func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
-	round, err := s.books.NoteFrozen(ctx, id)
+	round, err := s.books.NoteFrozen(ctx, id, game.FrozenByHost)
 	if err == nil {
-		err = s.tellFrozen(ctx, round, true)
+		err = s.tellFrozen(ctx, round)
 	}
 	if err != nil {
 		return game.Round{}, fmt.Errorf("freeze: %w", err)
@@ -27,15 +27,15 @@ func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 
 // freeze is an alarm: it stops the round, and tells operators and hosts. SQL says first that it is frozen: a settler that
 // dies in between leaves the rest to the others.
-func (s *Settler) freeze(ctx context.Context, round game.Round, why string) error {
-	s.counts.alarms.Add(1)
-	s.log.Error("round is frozen: its books do not agree", "round", round.ID, "room", round.Room, "why", why)
-	frozen, err := s.books.NoteFrozen(ctx, round.ID)
+func (s *Settler) freeze(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
+	frozen, err := s.books.NoteFrozen(ctx, round.ID, reason)
 	if err != nil {
 		return err
 	}
+	s.counts.alarms.Add(1)
+	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", frozen.FreezeReason, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
-	return errors.Join(s.tellFrozen(ctx, frozen, true), s.outbox.PublishNotice(ctx, round.Room, notice))
+	return errors.Join(s.tellFrozen(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
 // lost is an alarm of its own: Redis has forgotten claims up to a number that had been granted, and told of. Of all who notice,
@@ -45,7 +45,7 @@ func (s *Settler) lost(ctx context.Context, id string, number int, why string) e
 	if err != nil || !round.Frozen {
 		return err
 	}
-	err = s.tellFrozen(ctx, round, true) // whoever was first may have died before
+	err = s.tellFrozen(ctx, round) // whoever was first may have died before
 	if !first {
 		return err
 	}
@@ -60,8 +60,8 @@ func (s *Settler) lost(ctx context.Context, id string, number int, why string) e
 const claimsLost = "claims_lost"
 
 // tellFrozen brings Redis to what SQL says. A round without keys grants nothing anyway.
-func (s *Settler) tellFrozen(ctx context.Context, round game.Round, frozen bool) error {
-	err := s.outbox.SetFrozen(ctx, round, frozen)
+func (s *Settler) tellFrozen(ctx context.Context, round game.Round) error {
+	err := s.outbox.SetFrozen(ctx, round)
 	if errors.Is(err, game.ErrGone) {
 		return nil
 	}
@@ -100,25 +100,36 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 		err = s.books.Interrupt(ctx, id)
 	}
 	s.log.Warn("round is released by the host", "round", round.ID, "room", round.Room)
-	return round, errors.Join(err, s.tellFrozen(ctx, round, false))
+	return round, errors.Join(err, s.tellFrozen(ctx, round))
 }
 
-// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys.
+// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys, or what it
+// has does not fit together and cannot be repaired.
 func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark, error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	for {
 		mark, err := s.outbox.Watermark(ctx, round.ID)
 		switch {
+		case errors.Is(err, game.ErrTorn):
+			if _, err = s.outbox.Repair(ctx, round); err == nil {
+				continue
+			}
+			if !errors.Is(err, game.ErrTorn) && !errors.Is(err, game.ErrGone) {
+				return nil, err
+			}
+			return nil, nil //nolint:nilnil // as below
 		case errors.Is(err, game.ErrGone):
 			return nil, nil //nolint:nilnil // no keys is an answer
 		case err != nil:
 			return nil, err
 		case mark.Frozen && mark.Quiet():
 			return &mark, nil
+		case mark.FreezeVersion > round.FreezeVersion:
+			return nil, fmt.Errorf("%w: somebody else froze or released it just now", game.ErrBusy)
 		}
 		if !mark.Frozen {
-			if err := s.outbox.SetFrozen(ctx, round, true); err != nil {
+			if err := s.outbox.SetFrozen(ctx, round); err != nil {
 				return nil, err
 			}
 		}

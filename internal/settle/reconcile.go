@@ -15,8 +15,9 @@ import (
 // reconcileWithin bounds the wait for what is in flight.
 const reconcileWithin = 3 * time.Second
 
-// Reconcile compares a round with its books now, in full. It changes nothing and freezes nothing. game.ErrNotFound: there is
-// no such round. game.ErrWrongPhase: it was never begun.
+// Reconcile compares a round with its books now, in full. It changes nothing and freezes nothing. What is in flight is waited
+// for, for 3 s: what is not in the ledger by then is a difference. game.ErrNotFound: there is no such round.
+// game.ErrWrongPhase: it was never begun.
 func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
 	r, err := s.reconcile(ctx, id)
 	if err != nil {
@@ -26,9 +27,10 @@ func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation
 }
 
 func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
-	mark, passed, err := s.passedMark(ctx, id)
-	if err != nil {
-		return wire.Reconciliation{}, err
+	mark, passed, errMark := s.passedMark(ctx, id)
+	torn := errors.Is(errMark, game.ErrTorn)
+	if errMark != nil && !torn {
+		return wire.Reconciliation{}, errMark
 	}
 	account, err := s.books.Account(ctx, id)
 	if err != nil {
@@ -41,6 +43,9 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	if err := s.compareLedger(ctx, &c, account); err != nil {
 		return wire.Reconciliation{}, err
 	}
+	if torn && !account.Retired {
+		c.want("redis: keys that fit together", 1, 0)
+	}
 	if mark != nil {
 		if err := s.compareRedis(ctx, &c, account, *mark); err != nil {
 			return wire.Reconciliation{}, err
@@ -50,7 +55,8 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	return c.Reconciliation, nil
 }
 
-// passedMark waits until the ledger has passed a watermark; nil: Redis holds nothing of the round.
+// passedMark waits until the ledger has passed a watermark; nil: Redis holds nothing of the round. A Redis that was set back
+// since the first look makes it begin anew.
 func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Watermark, passed bool, err error) {
 	for deadline := time.Now().Add(reconcileWithin); ; {
 		now, err := s.outbox.Watermark(ctx, id)
@@ -60,7 +66,7 @@ func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Waterma
 		if err != nil {
 			return nil, false, err
 		}
-		if mark == nil {
+		if mark == nil || now.Claimed.Packets < mark.Claimed.Packets {
 			mark = &now
 		}
 		if now.Passed(*mark) || time.Now().After(deadline) {
@@ -113,17 +119,17 @@ func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game
 	return nil
 }
 
-// compareRedis holds the ledger against a watermark that it has passed.
+// compareRedis holds the ledger, as the account said after the mark was taken, against the mark.
 func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.Account, mark game.Watermark) error {
 	c.Redis = &wire.RedisBooks{
 		Claims: mark.Claimed.Packets, ClaimedCents: mark.Claimed.Cents, RestCents: mark.Rest, RefundedCents: mark.Refunded,
 	}
 	c.want("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))
-	if account.Highest > account.Excused && (mark.Frozen || !c.InFlight) { // frozen, nothing was granted after the mark
-		c.want("highest claim", int64(max(mark.Claimed.Packets, account.Highest)), int64(mark.Claimed.Packets))
+	if account.Phase.Over() && mark.Phase != game.Closed {
+		c.want("redis: closed", 1, 0)
 	}
-	if c.InFlight {
-		return nil
+	if err := s.compareHighest(ctx, c, account, mark); err != nil {
+		return err
 	}
 	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.Excused))
 	if err != nil {
@@ -138,5 +144,22 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if account.Refunded && mark.Phase == game.Closed {
 		c.want("refunded_cents", int64(mark.Refunded-account.Accepted.Cents), int64(c.Ledger.RefundedCents))
 	}
+	return nil
+}
+
+// compareHighest asks Redis once more, after the ledger was read: it must know of the greatest number that the ledger does, unless
+// a host has excused that.
+func (s *Settler) compareHighest(ctx context.Context, c *comparison, account game.Account, mark game.Watermark) error {
+	if account.Highest <= account.Excused || account.Highest <= mark.Claimed.Packets {
+		return nil
+	}
+	now, err := s.outbox.Watermark(ctx, c.Round)
+	if errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) {
+		return nil // lost between the two looks: the next one says so
+	}
+	if err != nil {
+		return err
+	}
+	c.want("highest claim", int64(max(now.Claimed.Packets, account.Highest)), int64(now.Claimed.Packets))
 	return nil
 }

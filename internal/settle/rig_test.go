@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -156,6 +157,9 @@ func (h *house) settler(options settle.Options, edit ...func(*faults)) (*settle.
 	for _, do := range edit {
 		do(f)
 	}
+	if options.WatchSettled == 0 {
+		options.WatchSettled = time.Nanosecond
+	}
 	s := settle.New(booksOf(f), f, options)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.Context()))
 	var running sync.WaitGroup
@@ -172,6 +176,7 @@ type faults struct {
 	away        atomic.Bool // the database
 	books       atomic.Int64
 	acknowledge func(ctx context.Context) error // before it is done
+	refuses     func(game.Entry) bool           // entries that the database will never take
 }
 
 // booksOf tells apart what both have under one name.
@@ -198,6 +203,9 @@ func (b *faultyBooks) book(ctx context.Context, how bookFunc, round string, entr
 	b.faults.books.Add(1)
 	if b.faults.away.Load() {
 		return game.Booked{}, errAway
+	}
+	if b.faults.refuses != nil && slices.ContainsFunc(entries, b.faults.refuses) {
+		return game.Booked{}, game.ErrRefused
 	}
 	return how(ctx, round, entries)
 }

@@ -138,6 +138,30 @@ func TestCase17AMalformedEntryIsADeadLetter(t *testing.T) {
 	})
 }
 
+// A dead letter came first in a batch, and behind it an entry that the database refuses. The batch was tried for ever as it was,
+// and nothing of the round was booked any more.
+func TestADeadLetterInFrontDoesNotKeepABatch(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, url string) {
+		h := newSQLiteHouse(t, url)
+		round := h.opened(20)
+		if err := h.redis.XAdd(t.Context(), &redis.XAddArgs{Stream: outboxKey(round), Values: map[string]any{"kind": "红包"}}).Err(); err != nil {
+			t.Fatal(err)
+		}
+		told := h.grabEach(round, 3)
+		h.settler(settle.Options{}, func(f *faults) {
+			f.refuses = func(e game.Entry) bool { return len(e.Claims) > 0 && e.Claims[0] == told[1] }
+		})
+		h.await(round, "all that can be booked", func(a game.Account) bool { return a.Booked.Packets == 2 && a.DeadLetters == 2 })
+		if pending := h.pending(round); pending != 0 {
+			t.Errorf("%d entries are not acknowledged", pending)
+		}
+		h.await(round, "the freeze", frozen) // a claim that was granted is not in the books
+		if reason := h.account(round).FreezeReason; reason != game.FrozenBooksDiffer {
+			t.Errorf("it is frozen for %q", reason)
+		}
+	})
+}
+
 // An entry that should have held claims and does not parse is missing in the ledger: the round freezes. Once the entry can be
 // read the host has it tried again, releases the round, and it settles.
 func TestLostClaimsFreezeUntilTheyAreDrivenAgain(t *testing.T) {
@@ -324,7 +348,7 @@ func TestRedisFollowsWhatSQLSaysOfFrozen(t *testing.T) {
 			return err
 		})
 	}
-	must(h.books.NoteFrozen(t.Context(), round.ID))(t)
+	must(h.books.NoteFrozen(t.Context(), round.ID, game.FrozenByHost))(t)
 	redisSays(true)
 	must(h.books.NoteReleased(t.Context(), round.ID, nil))(t)
 	redisSays(false)

@@ -28,7 +28,7 @@ type Books interface {
 	Escrow(ctx context.Context, round game.Round) (game.Cents, error)
 	Balances(ctx context.Context) (game.Cents, error)
 	NoteClosed(ctx context.Context, round string, reason game.CloseReason, claimed game.Left) (game.Round, error)
-	NoteFrozen(ctx context.Context, round string) (game.Round, error)
+	NoteFrozen(ctx context.Context, round string, why game.FreezeReason) (game.Round, error)
 	// NoteLost freezes a round of which Redis forgot claims up to a number, unless a host has excused that. first: it was not
 	// frozen before.
 	NoteLost(ctx context.Context, round string, number int) (lost game.Round, first bool, err error)
@@ -41,7 +41,8 @@ type Books interface {
 	DriveQuarantine(ctx context.Context, round string) (int, error)
 }
 
-// Outbox is the rounds in Redis as settlers see them. Methods return game.ErrGone where a round has no keys.
+// Outbox is the rounds in Redis as settlers see them. Methods return game.ErrGone where a round has no keys, game.ErrTorn where
+// they do not fit together.
 type Outbox interface {
 	// Take takes entries that nobody was given, Retake those that were given to this process and not acknowledged.
 	Take(ctx context.Context, round string, count int) ([]game.Entry, error)
@@ -54,7 +55,12 @@ type Outbox interface {
 	Watermark(ctx context.Context, round string) (game.Watermark, error)
 	// Claims are those with a number above after, in their order.
 	Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error)
-	SetFrozen(ctx context.Context, round game.Round, frozen bool) error
+	// SetFrozen brings the flag in Redis to what the round says, unless Redis has heard something newer.
+	SetFrozen(ctx context.Context, round game.Round) error
+	// CloseAgain closes a round that the ledger knows to be closed, and whose close Redis has lost.
+	CloseAgain(ctx context.Context, round game.Round) error
+	// Repair makes the keys anew that the round has lost, from those that it has, and returns their names.
+	Repair(ctx context.Context, round game.Round) (restored []string, err error)
 	Retire(ctx context.Context, round game.Round, lifetime time.Duration) error
 	Dismiss(ctx context.Context, round string, silent time.Duration) (int, error)
 	PublishNotice(ctx context.Context, room string, notice []byte) error
@@ -72,6 +78,9 @@ type Options struct {
 	TakeOverAfter time.Duration
 	// DismissAfter is how long a settler with nothing pending may be silent before its name is removed; 10 min.
 	DismissAfter time.Duration
+	// WatchSettled is how long a settled round is looked after before nobody does any more: so much a Redis that syncs every second
+	// may lose, the close of the round among it; 10 s. With Embedded it is nothing.
+	WatchSettled time.Duration
 	// AlarmBefore is how long before their expiry the keys of an unsettled round raise an alarm; 3 days.
 	AlarmBefore time.Duration
 	// Embedded says that Redis runs within this process: keys that are gone are gone for good, and nobody is asked.
@@ -89,6 +98,10 @@ func (o *Options) fill() {
 	fill(&o.TakeOverAfter, 15*time.Second)
 	fill(&o.DismissAfter, 10*time.Minute)
 	fill(&o.AlarmBefore, 72*time.Hour)
+	fill(&o.WatchSettled, 10*time.Second)
+	if o.Embedded {
+		o.WatchSettled = 0
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -101,6 +114,7 @@ type Settler struct {
 	options Options
 	log     *slog.Logger
 	counts  counts
+	failing failures // by round, and "" for the list of them
 	nudge   chan struct{}
 }
 
@@ -128,6 +142,7 @@ func (s *Settler) Run(ctx context.Context) {
 	for {
 		wait := lookEvery
 		rounds, err := s.listUnsettled(ctx)
+		s.failing.note("", err != nil)
 		if err != nil && ctx.Err() == nil {
 			wait = failures.Next()
 			s.log.Warn("cannot read which rounds are to be settled", "error", err, "again_in", wait)
@@ -170,7 +185,7 @@ func (s *Settler) Finish(ctx context.Context) error {
 		rounds, err := s.listUnsettled(ctx)
 		waiting := err != nil
 		for _, round := range rounds {
-			waiting = waiting || (!round.Frozen && round.Phase.Over())
+			waiting = waiting || (!round.Frozen && round.Phase == game.Closed)
 		}
 		if !waiting {
 			return nil

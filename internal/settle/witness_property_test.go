@@ -31,7 +31,7 @@ func (l *timeline) NoteLost(context.Context, string, int) (game.Round, bool, err
 	return game.Round{Frozen: true}, false, nil
 }
 
-func (l *timeline) SetFrozen(context.Context, game.Round, bool) error { return nil }
+func (l *timeline) SetFrozen(context.Context, game.Round) error { return nil }
 
 // Whatever is granted, heard of or missed, lost and granted anew: a witness that is told of its missing messages raises an
 // alarm when it looks if, and only if, something that it heard of or saw is not in Redis any more.

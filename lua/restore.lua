@@ -1,0 +1,23 @@
+-- restore: puts a key back that a round has lost, made anew under another name from what the round still has. Nothing is granted
+-- while a key is missing (fit.lua), so what it was made from is still so; left says whether it is.
+--
+-- KEYS:  state target staged
+-- ARGV:  left
+--        the packets that were left when the staged key was made.
+-- REPLY: status
+--        status: restored, kept (the round has the key), changed (the round is gone, or has granted since).
+
+local state, target, staged = KEYS[1], KEYS[2], KEYS[3]
+local left = ARGV[1]
+
+local fields = redis.call('HMGET', state, 'left', 'expires_at')
+local status = 'restored'
+if fields[1] ~= left then status = 'changed'
+elseif redis.call('EXISTS', target) == 1 then status = 'kept' end
+if status ~= 'restored' then
+  redis.call('DEL', staged)
+  return {status}
+end
+redis.call('RENAME', staged, target)
+redis.call('PEXPIREAT', target, fields[2])
+return {status}
