@@ -30,7 +30,7 @@ export function CalmView({ live }) {
   const frozen = round.value?.frozen;
   return html`<main class="rain-page calm-page ${frozen ? 'rain-on-hold' : ''}">
     ${stage.value === 'countdown' ? html`<${Countdown} live=${live} />`
-      : html`<${Hud} live=${live} />${game && html`<${Grid} game=${game} /><${Said} game=${game} />`}`}
+      : html`<${Hud} live=${live} />${game && html`<${Grid} game=${game} />${!frozen && html`<${Said} game=${game} />`}`}`}
     ${frozen && html`<${OnHold} round=${round.value} />`}
     ${game && html`${!frozen && html`<${Verdict} tapping=${game.tapping} />`}<${Held} tapping=${game.tapping} />`}
   </main>`;

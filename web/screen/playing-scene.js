@@ -23,7 +23,7 @@ export function PlayingScene({ live, code }) {
   const { round, roundTally: tally } = live.store;
   if (!round.value) return null;
   const { title, total_cents: total, frozen } = round.value;
-  return html`${!frozen && html`<${Sky} live=${live} />`}<main class="play" style=${{ '--letters': money(total).length }}>
+  return html`${!frozen && html`<${Sky} live=${live} />`}<main class="play ${frozen ? 'play-on-hold' : ''}" style=${{ '--letters': money(total).length }}>
     <section class="play-main">
       <h2 class="play-title">${title ? html`<bdi>${title}</bdi>` : t('screen.raining')}</h2>
       <${OnHold} round=${round.value} />

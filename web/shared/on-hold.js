@@ -10,6 +10,6 @@ import { html } from './view.js';
 export function OnHold({ round, over = false }) {
   return round.frozen && html`<div class="on-hold" data-test="on-hold" data-hold=${round.hold} role="status">
     <p class="on-hold-title">${t('hold.title')}</p>
-    <p>${!over && html`${t('hold.wait')} `}${t('hold.safe')}</p>
+    <p>${!over && html`<span class="on-hold-part">${t('hold.wait')}</span> `}<span class="on-hold-part">${t('hold.safe')}</span></p>
   </div>`;
 }
