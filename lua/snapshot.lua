@@ -28,9 +28,13 @@ if top > 0 then
 end
 reply[#reply + 1] = '|'
 if latest > 0 then
-  for _, entry in ipairs(redis.call('XREVRANGE', outbox, '+', '-', 'COUNT', latest)) do
+  local taken = 0
+  for _, entry in ipairs(redis.call('XREVRANGE', outbox, '+', '-', 'COUNT', latest + 1)) do -- one may be the refund
     local values = entry[2]
-    if values[2] == 'claims' then reply[#reply + 1] = values[8] end
+    if values[2] == 'claims' and taken < latest then
+      reply[#reply + 1] = values[8]
+      taken = taken + 1
+    end
   end
 end
 return reply

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/singleflight"
 
 	"redrain/internal/game"
 	"redrain/internal/wire"
@@ -111,22 +113,51 @@ const finalsKept = 24
 // finalsMost is how many ranks are remembered in all, but for the newest round's.
 const finalsMost = 200_000
 
+// finalsWithin bounds one look at the books for a round's ranks.
+const finalsWithin = 10 * time.Second
+
 // finals remembers the ranks of rounds that were settled lately: a whole audience asks for them at once, and each answer
 // would cost the books a look at every claim. Safe for concurrent use.
 type finals struct {
-	mu     sync.Mutex
+	reads singleflight.Group // by round
+
+	mu     sync.Mutex                // not held while the books are asked
 	ranks  map[string]map[string]int // round → player → rank, from 1
 	rounds []string                  // oldest first
 	held   int                       // ranks in all
 }
 
-// of returns the ranks of a settled round. Whoever asks meanwhile waits for the same answer.
+// of returns the ranks of a settled round. Whoever asks meanwhile waits for the same answer, until ctx ends; the look at the
+// books belongs to none of them, and goes on.
 func (f *finals) of(ctx context.Context, results Results, round string) (map[string]int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if ranks, known := f.ranks[round]; known {
+	if ranks, known := f.known(round); known {
 		return ranks, nil
 	}
+	read := f.reads.DoChan(round, func() (any, error) {
+		if ranks, known := f.known(round); known { // since then
+			return ranks, nil
+		}
+		return f.read(results, round)
+	})
+	select {
+	case answer := <-read:
+		ranks, _ := answer.Val.(map[string]int)
+		return ranks, answer.Err
+	case <-ctx.Done():
+		return nil, ctx.Err() //nolint:wrapcheck // says itself what it is
+	}
+}
+
+func (f *finals) known(round string) (map[string]int, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ranks, known := f.ranks[round]
+	return ranks, known
+}
+
+func (f *finals) read(results Results, round string) (map[string]int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), finalsWithin)
+	defer cancel()
 	players, err := results.FinalRanks(ctx, round)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says itself what it could not do
@@ -135,6 +166,8 @@ func (f *finals) of(ctx context.Context, results Results, round string) (map[str
 	for i, player := range players {
 		ranks[player] = i + 1
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.remember(round, ranks)
 	return ranks, nil
 }

@@ -1,9 +1,14 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"redrain/internal/game"
 )
@@ -82,4 +87,81 @@ func TestFinalsForgetTheOldest(t *testing.T) {
 	if len(kept.ranks) != finalsKept || len(kept.rounds) != finalsKept {
 		t.Errorf("%d rounds are kept, want %d", len(kept.ranks), finalsKept)
 	}
+}
+
+// slowRanks are books that tell nobody's ranks in a slow round until they are let.
+type slowRanks struct {
+	*books
+	slow  string
+	let   chan struct{}
+	calls atomic.Int64
+}
+
+func (s *slowRanks) FinalRanks(ctx context.Context, round string) ([]string, error) {
+	if round == s.slow {
+		s.calls.Add(1)
+		select {
+		case <-s.let:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return s.books.FinalRanks(ctx, round)
+}
+
+// One look at the books held all rounds' results up, and ended with the first who had asked. Here each round has its own, which
+// belongs to nobody: who leaves leaves alone.
+func TestASlowRoundsResultsHoldUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		books := &slowRanks{books: newBooks(), slow: roundA, let: make(chan struct{})}
+		kept := new(finals)
+		first, leave := context.WithCancel(t.Context())
+		left, stayed := make(chan error, 1), make(chan error, 1)
+		go func() { _, err := kept.of(first, books, roundA); left <- err }()
+		synctest.Wait()
+		go func() { _, err := kept.of(t.Context(), books, roundA); stayed <- err }()
+		synctest.Wait()
+		other := make(chan error, 1)
+		go func() { _, err := kept.of(t.Context(), books, unknown); other <- err }()
+		select {
+		case err := <-other:
+			if err != nil {
+				t.Errorf("another round: %v", err)
+			}
+		case <-time.After(finalsWithin / 2):
+			t.Error("another round's results wait")
+		}
+		leave()
+		synctest.Wait()
+		select {
+		case err := <-left:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("who left: %v", err)
+			}
+		default:
+			t.Error("who leaves waits")
+		}
+		close(books.let)
+		if err := <-stayed; err != nil {
+			t.Errorf("who stayed: %v", err)
+		}
+		if n := books.calls.Load(); n != 1 {
+			t.Errorf("the books were asked %d times", n)
+		}
+	})
+}
+
+// Books that never answer are given up, and asked again by whoever asks next.
+func TestResultsThatCannotBeReadAreAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		books := &slowRanks{books: newBooks(), slow: roundA, let: make(chan struct{})}
+		kept := new(finals)
+		if _, err := kept.of(context.Background(), books, roundA); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("books that hang: %v", err)
+		}
+		close(books.let)
+		if ranks, err := kept.of(t.Context(), books, roundA); err != nil || ranks[playerB] != 2 {
+			t.Errorf("ranks are %v, %v", ranks, err)
+		}
+	})
 }

@@ -51,12 +51,14 @@ type Rehearsals struct {
 	ctx     context.Context //nolint:containedctx // the lifetime of what is played
 	cancel  context.CancelFunc
 	playing sync.WaitGroup
-	one     sync.Mutex // between looking whether one runs and noting that it does
+
+	mu        sync.Mutex
+	beginning map[string]bool // rooms between looking whether a rehearsal runs and noting that one does
 }
 
 // NewRehearsals returns Rehearsals; changed hears of each beginning and end. Close ends them.
 func NewRehearsals(books Books, passes Passes, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
-	r := &Rehearsals{books: books, passes: passes, instance: instance, changed: changed, log: log}
+	r := &Rehearsals{books: books, passes: passes, instance: instance, changed: changed, log: log, beginning: make(map[string]bool)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -79,10 +81,14 @@ func (r *Rehearsals) Rehearsals(ctx context.Context, room string) ([]game.Rehear
 }
 
 // Rehearse begins a rehearsal of a round with these settings, with so many bots that make rate taps a second each, and
-// returns at once. game.ErrRoomBusy: one of this room is still running. game.ErrNotFound: there is no such room.
+// returns at once. game.ErrRoomBusy: one of this room is still running or just beginning. game.ErrNotFound: there is no such room.
 func (r *Rehearsals) Rehearse(ctx context.Context, room string, settings game.Settings, players int, rate float64) (game.Rehearsal, error) {
-	r.one.Lock()
-	defer r.one.Unlock()
+	if !r.claim(room) {
+		return game.Rehearsal{}, fmt.Errorf("rehearse: %w", game.ErrRoomBusy)
+	}
+	defer r.free(room)
+	ctx, cancel := context.WithTimeout(ctx, noteWithin)
+	defer cancel()
 	latest, err := r.Rehearsals(ctx, room)
 	if err != nil {
 		return game.Rehearsal{}, err
@@ -104,6 +110,23 @@ func (r *Rehearsals) Rehearse(ctx context.Context, room string, settings game.Se
 	}
 	r.playing.Go(func() { r.play(begun, round) })
 	return begun, nil
+}
+
+// claim makes one caller at a time begin a rehearsal of a room; others are refused, and those of other rooms do not wait.
+func (r *Rehearsals) claim(room string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.beginning[room] {
+		return false
+	}
+	r.beginning[room] = true
+	return true
+}
+
+func (r *Rehearsals) free(room string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.beginning, room)
 }
 
 func (r *Rehearsals) play(begun game.Rehearsal, round game.Round) {

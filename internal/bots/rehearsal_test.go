@@ -178,3 +178,43 @@ func TestARehearsalOfADeadInstanceIsOver(t *testing.T) {
 	begin(t, r)
 	<-over
 }
+
+// slowBooks hang for one room until its caller gives up.
+type slowBooks struct {
+	*fakeBooks
+	asked chan string
+}
+
+func (b *slowBooks) Rehearsals(ctx context.Context, room string, _ int) ([]game.Rehearsal, error) {
+	b.asked <- room
+	if room != "SLOWXX" {
+		return nil, game.ErrNotFound
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A lock was held over the books: while they hung for one room, no other could begin a rehearsal.
+func TestRehearsalsOfOtherRoomsDoNotWait(t *testing.T) {
+	books := &slowBooks{fakeBooks: &fakeBooks{}, asked: make(chan string, 3)}
+	r := NewRehearsals(books, fakePasses{}, nil, nil, slog.New(slog.DiscardHandler))
+	defer r.Close()
+	rehearse := func(ctx context.Context, room string) error {
+		_, err := r.Rehearse(ctx, room, game.DefaultSettings(), 3, 1)
+		return err
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	slow := make(chan error)
+	go func() { slow <- rehearse(ctx, "SLOWXX") }()
+	<-books.asked
+	if err := rehearse(t.Context(), "SLOWXX"); !errors.Is(err, game.ErrRoomBusy) {
+		t.Errorf("the same room: %v", err)
+	}
+	if err := rehearse(t.Context(), "OTHERX"); !errors.Is(err, game.ErrNotFound) {
+		t.Errorf("another room: %v", err)
+	}
+	leave()
+	if err := <-slow; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+}

@@ -19,8 +19,13 @@ import (
 // maxFrame is the largest frame that a client may send, in bytes.
 const maxFrame = 1024
 
-// enterWithin bounds what must be read before somebody is in a room.
-const enterWithin = 5 * time.Second
+const (
+	// enterWithin bounds what must be read before somebody is in a room.
+	enterWithin = 5 * time.Second
+	// knownWithin bounds what SQL is asked about who and what is mostly known already: a player who comes back, and the round of
+	// a tap.
+	knownWithin = time.Second
+)
 
 // refusal is why a request is not upgraded.
 type refusal struct {
@@ -147,24 +152,32 @@ func (g *Gate) admit(r *http.Request) (code string, in guest, err error) {
 		if err != nil {
 			return "", guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
 		}
-		player, err := g.player(r.Context(), id)
+		player, err := g.player(r.Context(), code, id)
 		return code, guest{wire.RolePlayer, player.ID, player.Nickname}, err
 	default:
 		return "", guest{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
 	}
 }
 
-func (g *Gate) player(ctx context.Context, id string) (game.Player, error) {
-	ctx, cancel := context.WithTimeout(ctx, enterWithin)
+// player reads who a player is. One who comes back while SQL does not answer is let in as the room knows them.
+func (g *Gate) player(ctx context.Context, code, id string) (game.Player, error) {
+	nickname, seated := g.opts.Rooms.Seated(code, id)
+	within := enterWithin
+	if seated {
+		within = knownWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	player, err := g.opts.Players.Player(ctx, id)
-	if errors.Is(err, game.ErrNotFound) {
+	switch {
+	case errors.Is(err, game.ErrNotFound):
 		return game.Player{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
-	}
-	if err != nil {
+	case err != nil && seated:
+		g.opts.Log.WarnContext(ctx, "cannot read a player who comes back, the room knows them", "room", code, "error", err)
+		return game.Player{ID: id, Room: code, Nickname: nickname}, nil
+	case err != nil:
 		return game.Player{}, fmt.Errorf("read the player: %w", err)
-	}
-	if player.Blocked {
+	case player.Blocked:
 		return game.Player{}, &refusal{http.StatusForbidden, "blocked", "the host has blocked this player"}
 	}
 	return player, nil

@@ -234,3 +234,21 @@ func TestAClosedGateTellsToComeBack(t *testing.T) {
 		t.Errorf("closed with %d %s", code, reason)
 	}
 }
+
+// A player's connection breaks while the database hangs, which kept them out until it was over. Here the room knows them; who is
+// not known to it cannot be let in, and a blocked one is not.
+func TestAPlayerComesBackWhileTheDatabaseHangs(t *testing.T) {
+	i := newSite(t).instance()
+	ann, stranger := i.site.books.Join(room, "ann"), i.site.books.Join(room, "stranger")
+	first := testkit.Connect(t, i.visit(ann))
+	heal := i.site.books.Hang()
+	defer heal()
+	first.Drop()
+	again := testkit.Connect(t, i.visit(ann))
+	if want := (wire.You{Role: wire.RolePlayer, Player: ann.ID, Nickname: "ann"}); again.Welcome.You != want {
+		t.Errorf("you are %v, want %v", again.Welcome.You, want)
+	}
+	if status, code := testkit.Refused(t, i.visit(stranger)); status != http.StatusServiceUnavailable || code != "not_ready" {
+		t.Errorf("a stranger: %d %s", status, code)
+	}
+}

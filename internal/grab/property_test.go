@@ -98,6 +98,7 @@ func (p *pool) check(taken []*ear) error {
 			if has || len(p.claims) != p.packets {
 				return fmt.Errorf("%v heard sold_out, its claim is %v, there are %d of %d", e.tap, claim, len(p.claims), p.packets)
 			}
+		case game.Frozen: // the keys were lost before anything was done: who won with this tap before was told then
 		case game.Busy:
 			won[e.tap] = true // it may be, nobody knows
 		default:

@@ -220,12 +220,12 @@ func TestTwoInstancesTapTheSameDrops(t *testing.T) {
 	})
 }
 
-func TestTapsOnRoundsThatRedisDoesNotKnowAreBusy(t *testing.T) {
+func TestTapsOnRoundsThatRedisDoesNotKnowAreFrozen(t *testing.T) {
 	redis := testkit.Redis(t)
 	client, _, _ := openRound(t, redis, redis.Addr)
 	c := New(client, Options{})
 	var ears []*ear
-	for i := range 20 { // none of them was opened: gone, which is busy at once
+	for i := range 20 { // none of them has keys: gone, which is frozen at once
 		e := &ear{tap: tapOf(i, 1)}
 		if !c.Submit(room, "no-such-round-"+strconv.Itoa(i), e.tap, e) {
 			t.Fatal("refused")
@@ -234,6 +234,6 @@ func TestTapsOnRoundsThatRedisDoesNotKnowAreBusy(t *testing.T) {
 	}
 	closed(t, c)
 	for _, e := range ears {
-		e.want(t, game.Busy)
+		e.want(t, game.Frozen)
 	}
 }

@@ -155,8 +155,10 @@ func TestTapsThatWaitedTooLongAreNotSent(t *testing.T) {
 	})
 }
 
-func TestWhatWasRefusedIsBusyAtOnce(t *testing.T) {
-	for _, refusal := range []error{game.ErrRefused, game.ErrGone, game.ErrTorn} {
+// Nothing was done and asking again would not help: the tap hears so at once. Lost keys mean that nothing is granted until an
+// operator has looked at the round, and are called so.
+func TestWhatWasRefusedIsAnsweredAtOnce(t *testing.T) {
+	for refusal, want := range map[error]game.Outcome{game.ErrRefused: game.Busy, game.ErrGone: game.Frozen, game.ErrTorn: game.Frozen} {
 		t.Run(refusal.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &pool{fate: always(fate{before: fmt.Errorf("grab.lua: %w", refusal)})}
@@ -164,13 +166,32 @@ func TestWhatWasRefusedIsBusyAtOnce(t *testing.T) {
 				start := time.Now()
 				e := submit(t, c, tapOf(1, 1))
 				closed(t, c)
-				e.want(t, game.Busy)
+				e.want(t, want)
 				if e.at != start || len(p.seen()) != 1 {
-					t.Errorf("busy after %v and %d calls, want at once", e.at.Sub(start), len(p.seen()))
+					t.Errorf("%s after %v and %d calls, want at once", want, e.at.Sub(start), len(p.seen()))
 				}
 			})
 		})
 	}
+}
+
+// The first reply was lost, and then the keys were: the tap may have won, so it hears that nobody knows.
+func TestKeysLostAfterAnUnknownResultAreBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{packets: 1, fate: func(call int) fate {
+			if call == 0 {
+				return fate{after: errLost}
+			}
+			return fate{before: game.ErrGone}
+		}}
+		c := New(p, Options{})
+		e := submit(t, c, tapOf(1, 1))
+		closed(t, c)
+		e.want(t, game.Busy)
+		if len(p.seen()) != 2 || len(p.claims) != 1 {
+			t.Errorf("%d calls and %d claims, want 2 and 1", len(p.seen()), len(p.claims))
+		}
+	})
 }
 
 // The first reply was lost, the claims stand: on the retry their duplicates are this batch's own wins. A drop tapped twice

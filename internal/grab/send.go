@@ -48,11 +48,12 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 	for late < len(batch) && now.Sub(batch[late].since) >= c.opts.Deadline {
 		late++
 	}
-	answerBusy(batch[:late])
+	answerAll(batch[:late], game.Busy)
 	return batch[late:]
 }
 
-// commit tries one batch until it has its answers, Redis refuses it, or its oldest tap's deadline is over.
+// commit tries one batch until it has its answers, Redis refuses it, its round's keys are lost, or its oldest tap's deadline is
+// over.
 func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
@@ -69,10 +70,10 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 			}
 			return
 		}
-		unknown = unknown || !errors.Is(err, game.ErrRefused)
+		unknown = unknown || !nothingDone(err)
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
 		if final(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
-			answerBusy(batch)
+			answerAll(batch, failed(err, unknown))
 			return
 		}
 		delay = min(2*delay, mostDelay)
@@ -93,9 +94,20 @@ func (c *Committer) try(q *queue, taps []game.Tap, deadline time.Time) (game.Gra
 	return grabbed, err //nolint:wrapcheck // the script says what it is
 }
 
-func final(err error) bool {
-	refused := errors.Is(err, game.ErrRefused) && !errors.Is(err, game.ErrTryAgain)
-	return refused || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
+// final reports whether trying again would not help.
+func final(err error) bool { return nothingDone(err) && !errors.Is(err, game.ErrTryAgain) }
+
+func nothingDone(err error) bool {
+	return errors.Is(err, game.ErrRefused) || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
+}
+
+// failed is what the taps of a batch hear that did not come through. A round whose keys are lost grants nothing until an operator
+// has looked at it, so they hear frozen if nothing can have been done; after an earlier try, whose result is unknown, busy.
+func failed(err error, unknown bool) game.Outcome {
+	if !unknown && (errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)) {
+		return game.Frozen
+	}
+	return game.Busy
 }
 
 // ownWins tells duplicates after a try whose result is unknown as what they are: this batch's own wins, whose first reply was
@@ -110,9 +122,9 @@ func ownWins(taps []game.Tap, answers []game.Answer) {
 	}
 }
 
-func answerBusy(batch []waiting) {
+func answerAll(batch []waiting, outcome game.Outcome) {
 	for _, w := range batch {
-		w.waiter.Answered(w.tap, game.Answer{Outcome: game.Busy})
+		w.waiter.Answered(w.tap, game.Answer{Outcome: outcome})
 	}
 }
 

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"redrain/internal/game"
@@ -49,21 +48,11 @@ func latest(reported []game.Arrival) newest {
 	return all
 }
 
-// introduce is the newest arrivals by their nicknames.
-func introduce(ctx context.Context, opts *Options, names *names, reported []game.Arrival) ([]wire.Arrival, error) {
+// arrivalsOf is the newest arrivals, without their names.
+func arrivalsOf(reported []game.Arrival) []wire.Arrival {
 	arrivals := []wire.Arrival{}
-	all := latest(reported)
-	players := make([]string, len(all))
-	for i, a := range all {
-		players[i] = a.Player
+	for _, a := range latest(reported) {
+		arrivals = append(arrivals, wire.Arrival{Player: a.Player})
 	}
-	if err := names.learn(ctx, opts.Books, players); err != nil {
-		return nil, err
-	}
-	for _, player := range players {
-		if nickname := names.of(player); nickname != "" {
-			arrivals = append(arrivals, wire.Arrival{Player: player, Nickname: nickname})
-		}
-	}
-	return arrivals, nil
+	return arrivals
 }

@@ -117,7 +117,7 @@ func TestAnOverflowingInboxIsReadAgain(t *testing.T) {
 		until(round.StartsAt + 5000)
 		synctest.Wait()
 		busy, let := make(chan struct{}), make(chan struct{})
-		go r.room.do(t.Context(), func() { close(busy); <-let }) // the speaking loop is held up
+		go func() { _ = r.room.do(t.Context(), func() { close(busy); <-let }) }() // the speaking loop is held up
 		<-busy
 		for n := range inboxSize + 500 {
 			player := "somebody"

@@ -12,6 +12,9 @@ type rain struct {
 	schedule game.Schedule
 	left     game.Left
 
+	// Two of the reasons why a round may be on hold: Redis has its flag set, and Redis has lost its keys. The third is SQL's.
+	frozen, keysLost bool
+
 	// Claims 1 to applied have been heard or read, without a gap, and are with the seats of the players who are here; highest
 	// is the highest number heard of. They differ after something was missed.
 	applied, highest int
@@ -73,8 +76,9 @@ func (r *rain) sentDrops(now game.Moment) []game.Drop {
 	return r.schedule.Between(r.falling(now), r.sent)
 }
 
-// follow takes over what Redis says, and reports whether it differs from what everybody was told.
-func (r *rain) follow(s game.Standing) bool {
+// follow takes over what Redis says, and reports whether it differs from what everybody was told. booked is the round as SQL
+// was read last.
+func (r *rain) follow(booked game.Round, s game.Standing) bool {
 	before := r.round
 	// A snapshot may be a little old. If not, the phase was turned by an estimate of the time that was wrong.
 	old := s.Now < r.latest || s.Now >= s.StartsAt-edgeMS
@@ -82,11 +86,16 @@ func (r *rain) follow(s game.Standing) bool {
 	if !r.round.Phase.Over() && !turnedBack {
 		r.round.Phase = s.Phase
 	}
+	if booked.Phase == game.Settled {
+		r.round.Phase = game.Settled
+	}
 	if r.round.StartsAt != s.StartsAt {
 		r.round.StartsAt = s.StartsAt
 		r.sent = r.falling(s.Now)
 	}
-	r.round.Reason, r.round.Frozen, r.round.EndsAt = s.Reason, s.Frozen, s.EndsAt
+	r.round.Reason, r.round.EndsAt = s.Reason, s.EndsAt
+	r.frozen, r.keysLost = s.Frozen, false
+	r.hold(booked)
 	r.noteLeft(s.Left)
 	r.latest = max(r.latest, s.Now)
 	r.ended = s.EndsAt > 0 && s.Now > s.EndsAt+edgeMS
@@ -94,8 +103,34 @@ func (r *rain) follow(s game.Standing) bool {
 	if r.applied >= r.owed {
 		r.owed, r.owedSince = r.round.Settings.Packets-s.Left.Packets, time.Now()
 	}
-	return before.Phase != r.round.Phase || before.Frozen != r.round.Frozen || before.Reason != r.round.Reason ||
-		before.StartsAt != r.round.StartsAt
+	return standsElsewhere(&before, &r.round)
+}
+
+// withoutKeys takes over that Redis has no keys of the round, and reports whether that differs from what everybody was told. One
+// that SQL says is over had them for as long as they were needed; one that was not opened has none yet; any other has lost
+// them, and is on hold from now on, whatever SQL may say later.
+func (r *rain) withoutKeys(booked game.Round) bool {
+	before := r.round
+	if booked.Phase.Over() && r.round.Phase != booked.Phase {
+		r.round.Phase, r.round.Reason = booked.Phase, booked.Reason
+	}
+	if r.round.StartsAt == 0 {
+		r.round.StartsAt, r.round.EndsAt = booked.StartsAt, booked.EndsAt
+	}
+	r.frozen, r.keysLost = false, r.round.Phase.Active() && r.round.StartsAt > 0
+	r.hold(booked)
+	return standsElsewhere(&before, &r.round)
+}
+
+// hold works out whether the round is on hold, and why.
+func (r *rain) hold(booked game.Round) {
+	r.round.Frozen, r.round.FreezeReason = r.keysLost || r.frozen || booked.Frozen, ""
+	switch {
+	case r.keysLost:
+		r.round.FreezeReason = game.FrozenKeysLost
+	case booked.Frozen:
+		r.round.FreezeReason = booked.FreezeReason
+	}
 }
 
 // noteLeft believes what is less: packets only ever go.

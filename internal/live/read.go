@@ -2,14 +2,13 @@ package live
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"redrain/internal/game"
 )
 
 const (
-	// activePace and idlePace are how often the reading loop reports, and publishes if it holds the room's lease and
+	// activePace and idlePace are how often the loop that reads Redis reports, and publishes if it holds the room's lease and
 	// something changed.
 	activePace = 250 * time.Millisecond
 	idlePace   = 500 * time.Millisecond
@@ -23,32 +22,47 @@ const (
 	giveBack = 500 * time.Millisecond
 )
 
-// read is the loop that does the room's I/O: it reads again what may have been missed, learns for good who claimed what
-// once a round is over, reports who is here, and publishes the tally while it holds the lease.
+// redisWithin bounds each step of the loop that reads Redis: one that hangs must not keep the others from their turn.
+const redisWithin = time.Second
+
+// read is the loop that does the room's work with Redis: it reads again what may have been missed, learns for good who claimed
+// what once a round is over, reports who is here, and publishes the tally while it holds the lease. Nothing in it waits for SQL.
 func (r *Room) read(ctx context.Context) {
 	desk := &desk{room: r}
 	var reread time.Time
-	for woken := true; ; {
-		if woken || time.Since(reread) >= rereadAfter {
+	for {
+		if r.stale.Swap(false) || time.Since(reread) >= rereadAfter {
 			reread = time.Now()
-			r.complain("read where the room stands", r.refresh(ctx))
-			r.complain("keep blocked players out", r.keepOut(ctx))
+			if !r.step(ctx, redisWithin, "read where the round stands", r.refresh) {
+				r.stale.Store(true)
+			}
 		}
-		r.complain("catch up", r.catchUp(ctx))
-		r.complain("close a sold-out round", r.reportSoldOut(ctx))
-		r.complain("report", desk.report(ctx))
-		if !sleep(ctx, leastPause) {
-			break
-		}
-		if woken = r.rest(ctx); ctx.Err() != nil {
+		r.step(ctx, redisWithin, "catch up", r.catchUp)
+		r.step(ctx, redisWithin, "report", desk.report)
+		if !r.rest(ctx, r.wake) {
 			break
 		}
 	}
 	desk.giveBack()
 }
 
-// rest waits for a nudge (true) or for the next report to be due.
-func (r *Room) rest(ctx context.Context) bool {
+// step takes one step of a loop within a deadline of its own, and reports whether it worked. A fault outside is logged; the
+// loop tries again by itself.
+func (r *Room) step(ctx context.Context, within time.Duration, doing string, do func(context.Context) error) bool {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := do(bounded)
+	if err != nil && ctx.Err() == nil {
+		r.opts.Log.Warn("cannot "+doing, "room", r.code, "error", err)
+	}
+	return err == nil
+}
+
+// rest waits for a nudge or for the next report to be due; false once the room ends.
+func (r *Room) rest(ctx context.Context, wake <-chan struct{}) bool {
+	if !sleep(ctx, leastPause) {
+		return false
+	}
 	pace := idlePace
 	r.mu.Lock()
 	if r.rain != nil && r.rain.round.Phase.Active() {
@@ -58,12 +72,11 @@ func (r *Room) rest(ctx context.Context) bool {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
 	select {
-	case <-r.wake:
-		return true
+	case <-wake:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return false
+	return ctx.Err() == nil
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {
@@ -74,13 +87,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-// complain logs a fault outside; the loop tries again by itself.
-func (r *Room) complain(doing string, err error) {
-	if err != nil {
-		r.opts.Log.Warn("cannot "+doing, "room", r.code, "error", err)
 	}
 }
 
@@ -100,7 +106,7 @@ func (r *Room) catchUp(ctx context.Context) error {
 	}
 	r.lost.Store(false)
 	standing, err := r.opts.Pool.Snapshot(ctx, rain.round.ID, 0, 0)
-	if errors.Is(err, game.ErrGone) {
+	if keysLost(err) {
 		return nil // there is nothing left to read
 	}
 	if err == nil { // who sits down from now on reads their own
@@ -135,16 +141,4 @@ func (r *Room) caughtUp(rain *rain, standing game.Standing, over bool) {
 		r.lost.Store(true) // heard of claims that the snapshot did not have yet: once more
 	}
 	rain.final = rain.final || over
-}
-
-// reportSoldOut says once, until it was heard, that the round's last packet is gone.
-func (r *Room) reportSoldOut(ctx context.Context) error {
-	r.mu.Lock()
-	rain := r.rain
-	gone := rain != nil && rain.soldOut() && rain.round.Phase == game.Raining && rain.round.Settings.CloseWhenSoldOut
-	r.mu.Unlock()
-	if !gone || r.opts.SoldOut == nil {
-		return nil
-	}
-	return r.opts.SoldOut(ctx, rain.round.ID)
 }

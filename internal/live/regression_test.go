@@ -39,7 +39,9 @@ func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 		}
 		until(round.StartsAt + 500)
 		synctest.Wait()
-		r.room.do(t.Context(), func() { r.room.stands(round, old) })
+		if err := r.room.do(t.Context(), func() { r.room.stands(round, old) }); err != nil {
+			t.Fatal(err)
+		}
 		time.Sleep(time.Second)
 		var phases []game.Phase
 		for _, change := range changes(t, tab) {

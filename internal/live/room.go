@@ -14,20 +14,24 @@ import (
 	"redrain/internal/wire"
 )
 
-// Room is one room that this instance serves. Two loops keep it: one speaks (it alone changes what everybody was told, and
-// never does I/O), one reads and reports (it does all I/O, and hands what it learned to the first).
+// Room is one room that this instance serves. Three loops keep it: one speaks (it alone changes what everybody was told, and
+// never does I/O), one works with Redis and hands what it learned to the first, one works with SQL, which may hang without
+// keeping the others from anything.
 type Room struct {
 	opts *Options
 	code string
 	name string
 
-	inbox   chan game.Heard
-	work    chan func()   // from the reading loop to the speaking one
-	wake    chan struct{} // nudges the reading loop
-	lost    atomic.Bool   // something may have been missed: read again
-	renamed atomic.Bool   // somebody may have another nickname: read them again
-	cancel  context.CancelFunc
-	loops   sync.WaitGroup
+	inbox     chan game.Heard
+	work      chan func()   // to the speaking loop
+	wake      chan struct{} // wakes the loop that reads Redis
+	wakeBooks chan struct{} // wakes the loop that reads SQL
+	// stale: where the round stands must be read again, from Redis and from SQL; lost: claims may have been missed.
+	stale, booksStale, lost atomic.Bool
+	booked                  atomic.Pointer[game.Round] // the current round as SQL was read last; nil: none yet
+	names                   names
+	cancel                  context.CancelFunc
+	loops                   sync.WaitGroup
 
 	audience audience
 
@@ -53,7 +57,8 @@ const (
 func newRoom(opts *Options, known game.Room) *Room {
 	return &Room{
 		opts: opts, code: known.Code, name: known.Name,
-		inbox: make(chan game.Heard, inboxSize), work: make(chan func()), wake: make(chan struct{}, 1),
+		inbox: make(chan game.Heard, inboxSize), work: make(chan func()),
+		wake: make(chan struct{}, 1), wakeBooks: make(chan struct{}, 1),
 		seats: make(map[string]*Seat), news: make(map[string]bool),
 		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}},
 	}
@@ -63,6 +68,7 @@ func (r *Room) begin(ctx context.Context) {
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.loops.Go(func() { r.speak(ctx) })
 	r.loops.Go(func() { r.read(ctx) })
+	r.loops.Go(func() { r.readBooks(ctx) })
 }
 
 func (r *Room) end() {
@@ -190,7 +196,8 @@ func (r *Room) welcome(you wire.You, seat *Seat) []byte {
 }
 
 // TapOther takes a tap for a round that is not the current one as far as this instance knows: it looks again before it
-// refuses. game.ErrNotFound when the room has no such round, or it was never opened.
+// refuses. game.ErrNotFound when the room has no such round, or it was never opened; other errors that SQL does not tell, and
+// nothing was done.
 func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game.DropID, waiter game.Waiter) (game.Answer, error) {
 	other, err := r.opts.Books.Round(ctx, round)
 	if err != nil {
@@ -206,51 +213,87 @@ func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game
 			return game.Answer{Outcome: outcome}, nil
 		}
 	}
-	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, waiter) {
+	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, &lateWaiter{waiter, other}) {
 		return game.Answer{Outcome: game.Busy}, nil
 	}
 	return game.Answer{}, nil
 }
 
-// refresh reads where the room stands, from SQL and Redis, and makes it known. Before begin it may be called directly.
-func (r *Room) refresh(ctx context.Context) error {
-	round, err := r.opts.Books.LastRound(ctx, r.code)
-	if errors.Is(err, game.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the room's round: %w", err)
-	}
-	standing, err := r.opts.Pool.Snapshot(ctx, round.ID, 0, 0)
-	if errors.Is(err, game.ErrGone) {
-		r.do(ctx, func() { r.begins(round) })
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read where the round stands: %w", err)
-	}
-	r.do(ctx, func() { r.stands(round, standing) })
-	return nil
+// lateWaiter hears the answer to a tap on a round that may be long over.
+type lateWaiter struct {
+	game.Waiter
+
+	round game.Round
 }
 
-// do hands something to the speaking loop and waits until it is done; before begin it is done at once.
-func (r *Room) do(ctx context.Context, what func()) {
+// Answered says late where Redis has no keys any more because the round is over.
+func (w *lateWaiter) Answered(tap game.Tap, answer game.Answer) {
+	w.Waiter.Answered(tap, lateIfOver(answer, w.round))
+}
+
+// lateIfOver is the answer to a tap that the pool calls frozen: a round that is over, and not on hold, may have no keys any more,
+// and is simply over.
+func lateIfOver(answer game.Answer, round game.Round) game.Answer {
+	if answer.Outcome == game.Frozen && round.Phase.Over() && !round.Frozen {
+		answer.Outcome = game.Late
+	}
+	return answer
+}
+
+// refresh reads where the current round stands in Redis, and makes it known. Before begin it may be called directly.
+func (r *Room) refresh(ctx context.Context) error {
+	round := r.booked.Load()
+	if round == nil {
+		return nil
+	}
+	standing, err := r.opts.Pool.Snapshot(ctx, round.ID, 0, 0)
+	switch {
+	case keysLost(err):
+		return r.do(ctx, func() { r.begins(*round) })
+	case err != nil:
+		return fmt.Errorf("read where the round stands: %w", err)
+	default:
+		return r.do(ctx, func() { r.stands(*round, standing) })
+	}
+}
+
+// keysLost reports whether an error of the pool says that there are no keys, or none that fit together.
+func keysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
+
+// do hands something to the speaking loop and waits until it is done; before begin it is done at once. An error says that it
+// was not done, because ctx ended first.
+func (r *Room) do(ctx context.Context, what func()) error {
 	if r.cancel == nil {
 		what()
-		return
+		return nil
 	}
 	done := make(chan struct{})
 	select {
 	case r.work <- func() { what(); close(done) }:
 		<-done
+		return nil
 	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // says itself what it is
 	}
 }
 
+// nudge has everything read again soon.
 func (r *Room) nudge() {
+	r.booksStale.Store(true)
+	r.look()
+}
+
+// look has Redis read again soon, and a round closed that is sold out.
+func (r *Room) look() {
+	r.stale.Store(true)
+	wake(r.wake)
+	wake(r.wakeBooks)
+}
+
+func wake(loop chan<- struct{}) {
 	select {
-	case r.wake <- struct{}{}:
-	default:
+	case loop <- struct{}{}:
+	default: // it has been told already
 	}
 }
 
@@ -259,7 +302,7 @@ func (r *Room) hear(heard game.Heard) {
 	case r.inbox <- heard:
 	default:
 		r.lost.Store(true)
-		r.nudge()
+		r.nudge() // it may have been about another round
 	}
 }
 
@@ -273,6 +316,6 @@ func (r *Room) noteLeft(round string, left game.Left) {
 	was := r.rain.soldOut()
 	r.rain.noteLeft(left)
 	if !was && r.rain.soldOut() {
-		r.nudge()
+		r.look()
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
 	"redrain/internal/game"
@@ -105,6 +106,9 @@ const (
 	// keepEmpty is how long a room without members stays: a reload, or everybody's network, comes back to it.
 	keepEmpty = 30 * time.Second
 	openFor   = 5 * time.Second
+	// removeFor bounds an unsubscription, and endingAtOnce how many rooms end at a time: each may wait for Redis.
+	removeFor    = time.Second
+	endingAtOnce = 16
 )
 
 // New returns Rooms without any room; Close ends them.
@@ -125,9 +129,15 @@ func New(opts Options) *Rooms {
 func (r *Rooms) Close() {
 	r.cancel()
 	r.loops.Wait()
+	var ending errgroup.Group
+	ending.SetLimit(endingAtOnce)
 	for _, room := range r.all() { // off the lock: leases are returned, and Hear must not wait for that
-		room.end()
+		ending.Go(func() error {
+			room.end()
+			return nil
+		})
 	}
+	_ = ending.Wait() // none fails
 }
 
 func (r *Rooms) all() []*Room {
@@ -229,7 +239,7 @@ func (r *Rooms) load(ctx context.Context, code string, e *entry) error {
 	if err := r.opts.Ear.Add(ctx, code); err != nil {
 		return fmt.Errorf("enter room: %w", err)
 	}
-	if err := room.refresh(ctx); err != nil {
+	if err := errors.Join(room.readRound(ctx), room.refresh(ctx)); err != nil {
 		return errors.Join(fmt.Errorf("enter room: %w", err), r.opts.Ear.Remove(ctx, code))
 	}
 	room.begin(r.ctx)
@@ -250,6 +260,22 @@ func (r *Rooms) Grabbed(code, round string, grabbed game.Grabbed) {
 	}
 }
 
+// Seated returns the nickname of a player who is in a room, or left it within the last minute, as this instance knows without
+// asking anybody; false for others, and for who is known to be blocked.
+func (r *Rooms) Seated(code, player string) (nickname string, ok bool) {
+	room := r.find(code)
+	if room == nil {
+		return "", false
+	}
+	room.mu.Lock()
+	defer room.mu.Unlock()
+	seat := room.seats[player]
+	if seat == nil || seat.blocked {
+		return "", false
+	}
+	return seat.nickname, true
+}
+
 func (r *Rooms) find(code string) *Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,39 +285,68 @@ func (r *Rooms) find(code string) *Room {
 	return nil
 }
 
-// sweep ends rooms that nobody uses any more.
+// sweep ends rooms that nobody uses any more, some at once: one that waits for Redis keeps neither the others nor whoever wants
+// to enter one that waits for its turn.
 func (r *Rooms) sweep() {
+	var ending errgroup.Group
+	ending.SetLimit(endingAtOnce)
+	defer func() { _ = ending.Wait() }() // none fails
 	ticker := time.NewTicker(keepEmpty / 3)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
-		case now := <-ticker.C:
-			for _, e := range r.empty(now) {
-				r.giveUp(e)
+		case <-ticker.C:
+			for _, e := range r.empty() {
+				ending.Go(func() error {
+					r.giveUp(e)
+					return nil
+				})
 			}
 		}
 	}
 }
 
-func (r *Rooms) empty(now time.Time) []*entry {
+// empty lists the rooms that nobody has used for keepEmpty. They can still be entered.
+func (r *Rooms) empty() []*entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var empty []*entry
 	for _, e := range r.open {
-		if e.users == 0 && e.err == nil && now.Sub(e.empty) > keepEmpty {
-			e.left = true
+		if e.unused() {
 			empty = append(empty, e)
 		}
 	}
 	return empty
 }
 
-// giveUp ends a room. Who wants to enter meanwhile waits, so that the unsubscription cannot overtake their subscription.
+// unused is asked under the lock.
+func (e *entry) unused() bool {
+	return e.users == 0 && e.err == nil && !e.left && time.Since(e.empty) > keepEmpty
+}
+
+// leaves reports, once, that a room is to be given up: from then on nobody enters it.
+func (r *Rooms) leaves(e *entry) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !e.unused() {
+		return false
+	}
+	e.left = true
+	return true
+}
+
+// giveUp ends a room unless somebody has entered it. Who wants to enter meanwhile waits, so that the unsubscription cannot
+// overtake their subscription.
 func (r *Rooms) giveUp(e *entry) {
+	if !r.leaves(e) {
+		return
+	}
 	e.room.end()
-	if err := r.opts.Ear.Remove(r.ctx, e.room.code); err != nil {
+	ctx, cancel := context.WithTimeout(r.ctx, removeFor)
+	defer cancel()
+	if err := r.opts.Ear.Remove(ctx, e.room.code); err != nil {
 		r.opts.Log.Warn("cannot stop listening to a room", "room", e.room.code, "error", err)
 	}
 	r.mu.Lock()

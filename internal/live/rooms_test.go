@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -267,5 +268,54 @@ func TestHearDoesNotWaitForClose(t *testing.T) {
 		}
 		close(let)
 		<-closed
+	})
+}
+
+// Empty rooms ended one after the other, each waiting for Redis, and whoever wanted to enter one of them waited for all before
+// it. Here some end at once, and the others can be entered until it is their turn.
+func TestAStalledRedisKeepsNobodyFromEnteringAnotherRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const count = 3 * endingAtOnce
+		codes := make([]string, count)
+		for n := range codes {
+			codes[n] = fmt.Sprintf("ROOM%d", n)
+		}
+		w := newWorld()
+		i := newInstance(t, w, testkit.NewBooks(codes...), "one")
+		for _, code := range codes {
+			room, err := i.rooms.Enter(t.Context(), code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i.rooms.Leave(room)
+		}
+		w.set(func(w *world) { w.hangs = func(string) bool { return true } })
+		time.Sleep(keepEmpty - time.Second)
+		waiting := func() (codes []string) { // rooms that are not being given up yet
+			i.rooms.mu.Lock()
+			defer i.rooms.mu.Unlock()
+			for code, e := range i.rooms.open {
+				if !e.left {
+					codes = append(codes, code)
+				}
+			}
+			return codes
+		}
+		for len(waiting()) == count {
+			time.Sleep(10 * time.Millisecond)
+		}
+		synctest.Wait()
+		left := waiting()
+		if n := count - len(left); n != endingAtOnce {
+			t.Errorf("%d rooms end at once, want %d", n, endingAtOnce)
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		for _, code := range left {
+			if _, err := i.rooms.Enter(impatient, code); err != nil {
+				t.Errorf("enter %s: %v", code, err)
+			}
+		}
+		w.set(func(w *world) { w.hangs = nil })
 	})
 }

@@ -212,7 +212,10 @@ type pending struct {
 func (p *pending) Answered(tap game.Tap, answer game.Answer) {
 	p.seat.room.mu.Lock()
 	p.done(tap.Drop)
-	answer = p.overtaken(answer)
+	answer = lateIfOver(p.overtaken(answer), p.rain.round)
+	if answer.Outcome == game.Frozen && !p.rain.round.Frozen {
+		p.seat.room.nudge() // it is not known here yet
+	}
 	if p.seat.of == p.rain {
 		switch answer.Outcome {
 		case game.Missed:

@@ -74,7 +74,7 @@ func (r *Room) take(heard game.Heard) {
 		r.audience.everybody(heard.Notice)
 	case heard.ForHosts != "":
 		r.news[heard.ForHosts] = true
-		r.renamed.Store(true) // it may be about players
+		r.names.mistrust() // it may be about players
 	default: // another round, another phase, other doors, or something was lost: read it
 		if heard.Lost {
 			r.lost.Store(true)
@@ -95,7 +95,7 @@ func (r *Room) claimed(c *game.Claimed) {
 		r.lost.Store(true)
 	}
 	if (r.rain.soldOut() && !r.rain.final) || r.lost.Load() {
-		r.nudge()
+		r.look()
 	}
 	for _, claim := range c.Claims {
 		if seat := r.seats[claim.Player]; seat != nil {
@@ -160,15 +160,11 @@ func (r *Room) turn(now game.Moment) {
 	r.waves = append(r.waves, wave{frame: frame, left: parts})
 }
 
-// begins makes a round the room's current one, as far as SQL knows it.
+// begins makes a round the room's current one, as far as SQL knows it: Redis has no keys of it.
 func (r *Room) begins(round game.Round) {
 	r.mu.Lock()
 	changed := r.becomes(round)
-	if rain := r.rain; !changed && rain.round.Phase != round.Phase && round.Phase.Over() {
-		// Redis has forgotten it; SQL knows how it ended.
-		rain.round.Phase, rain.round.Reason, rain.round.Frozen = round.Phase, round.Reason, round.Frozen
-		changed = true
-	}
+	changed = r.rain.withoutKeys(round) || changed
 	r.announce(changed)
 }
 
@@ -176,12 +172,7 @@ func (r *Room) begins(round game.Round) {
 func (r *Room) stands(round game.Round, standing game.Standing) {
 	r.mu.Lock()
 	changed := r.becomes(round)
-	if r.rain.round.ID == round.ID {
-		changed = r.rain.follow(standing) || changed
-		if round.Phase == game.Settled && r.rain.round.Phase != game.Settled {
-			r.rain.round.Phase, changed = game.Settled, true
-		}
-	}
+	changed = r.rain.follow(round, standing) || changed
 	r.announce(changed)
 }
 

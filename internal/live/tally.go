@@ -2,9 +2,9 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"redrain/internal/game"
@@ -19,28 +19,40 @@ const (
 )
 
 // desk is where one instance reports for a room and, while it holds the room's lease, writes the tally. It belongs to the
-// reading loop alone.
+// loop that reads Redis alone.
 type desk struct {
 	room      *Room
 	last      wire.Tally
 	published time.Time
-	names     names
+	waiting   *wire.Tally // is published once its names are known, or with the loop's next turn
 }
 
 // report tells Redis who is here and publishes the tally if it is this instance's to do.
 func (d *desk) report(ctx context.Context) error {
+	if d.waiting != nil {
+		return d.publish(ctx)
+	}
 	own, round := d.room.own()
 	all, err := d.room.opts.Pool.Report(ctx, d.room.code, own, leaseFor)
 	if err != nil || all.Epoch == 0 || time.Since(d.published) < activePace {
 		return err //nolint:wrapcheck // the caller says what for
 	}
-	if d.room.renamed.Swap(false) {
-		d.names.known = nil
-	}
-	tally, err := d.room.count(ctx, &d.names, round, all)
+	tally, err := d.room.count(ctx, round, all)
 	if err != nil {
 		return err
 	}
+	d.waiting = &tally
+	if d.room.askForNames(&tally) {
+		return nil
+	}
+	return d.publish(ctx)
+}
+
+// publish publishes the tally that waits, under the names that are known by now.
+func (d *desk) publish(ctx context.Context) error {
+	tally := *d.waiting
+	d.waiting = nil
+	giveNames(&tally, d.room.nickname)
 	if d.same(tally) && time.Since(d.published) < heartbeat {
 		return nil
 	}
@@ -96,108 +108,129 @@ func (r *Room) own() (game.Report, game.Round) {
 	return report, r.rain.round
 }
 
-// count makes the tally of a round as it stands in Redis now; Serial is left to whoever publishes it.
-func (r *Room) count(ctx context.Context, names *names, round game.Round, all game.Reports) (wire.Tally, error) {
-	tally, err := count(ctx, r.opts, names, round)
-	if err != nil {
-		return tally, err
-	}
+// count makes the tally of a round as it stands in Redis now, without names; Serial is left to whoever publishes it.
+func (r *Room) count(ctx context.Context, round game.Round, all game.Reports) (wire.Tally, error) {
+	r.mu.Lock()
+	last := r.tally
+	r.mu.Unlock()
+	tally, err := count(ctx, r.opts, round, last)
 	tally.Epoch, tally.At, tally.Online, tally.Taps = all.Epoch, all.Now, all.Online, all.Taps
-	tally.Arrivals, err = introduce(ctx, r.opts, names, all.Arrivals)
+	tally.Arrivals = arrivalsOf(all.Arrivals)
 	return tally, err
 }
 
-func count(ctx context.Context, opts *Options, names *names, round game.Round) (wire.Tally, error) {
+// count makes a tally without names. While a round's keys are lost, what was last counted holds.
+func count(ctx context.Context, opts *Options, round game.Round, last wire.Tally) (wire.Tally, error) {
 	tally := wire.Tally{Round: round.ID, Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}, Type: wire.TypeTally}
 	if round.ID == "" {
 		return tally, nil
 	}
 	standing, err := opts.Pool.Snapshot(ctx, round.ID, topSize, winnersSize)
-	if errors.Is(err, game.ErrGone) { // not opened yet, or long over: SQL knows what was claimed
+	switch {
+	case keysLost(err) && round.Phase.Active() && last.Round == round.ID:
+		return last, nil
+	case keysLost(err): // not opened yet, or long over: SQL knows what was claimed
 		standing = game.Standing{Left: game.Left{
 			Packets: round.Settings.Packets - round.Claimed.Packets, Cents: round.Settings.Total - round.Claimed.Cents,
 		}}
-	} else if err != nil {
+	case err != nil:
 		return tally, fmt.Errorf("count a round: %w", err)
-	}
-	standing.Latest = standing.Latest[:min(len(standing.Latest), winnersSize)]
-	if err := names.learn(ctx, opts.Books, playersOf(standing)); err != nil {
-		return tally, err
 	}
 	tally.LeftPackets, tally.LeftCents = standing.Left.Packets, standing.Left.Cents
 	tally.ClaimedPackets = round.Settings.Packets - standing.Left.Packets
 	tally.ClaimedCents = round.Settings.Total - standing.Left.Cents
 	for i, rank := range standing.Top {
-		tally.Top = append(tally.Top, wire.Rank{Rank: i + 1, Player: rank.Player, Nickname: names.of(rank.Player), Cents: rank.Cents})
+		tally.Top = append(tally.Top, wire.Rank{Rank: i + 1, Player: rank.Player, Cents: rank.Cents})
 	}
-	for _, claim := range standing.Latest {
-		row := wire.ClaimOf(round.ID, claim)
-		row.Nickname = names.of(claim.Player)
-		tally.Winners = append(tally.Winners, row)
+	for _, claim := range standing.Latest[:min(len(standing.Latest), winnersSize)] {
+		tally.Winners = append(tally.Winners, wire.ClaimOf(round.ID, claim))
 	}
 	return tally, nil
 }
 
 // Tally counts a round for whoever asks, with who is online as far as this instance heard.
 func (r *Rooms) Tally(ctx context.Context, round game.Round) (wire.Tally, error) {
-	tally, err := count(ctx, &r.opts, &names{}, round)
+	known := r.known(round)
+	tally, err := count(ctx, &r.opts, round, known)
 	if err != nil {
 		return tally, err
 	}
-	if room := r.find(round.Room); room != nil {
-		room.mu.Lock()
-		defer room.mu.Unlock()
-		if known := room.tally; known.Round == round.ID {
-			tally.Epoch, tally.Serial, tally.At, tally.Online, tally.Taps = known.Epoch, known.Serial, known.At, known.Online, known.Taps
-			tally.Arrivals = known.Arrivals
+	if players := playersIn(&tally); len(players) > 0 {
+		found, err := r.opts.Books.Nicknames(ctx, players)
+		if err != nil {
+			return tally, fmt.Errorf("read nicknames: %w", err)
 		}
+		giveNames(&tally, func(player string) string { return found[player] })
+	}
+	if known.Round == round.ID {
+		tally.Epoch, tally.Serial, tally.At, tally.Online, tally.Taps = known.Epoch, known.Serial, known.At, known.Online, known.Taps
+		tally.Arrivals = known.Arrivals
 	}
 	return tally, nil
 }
 
-func playersOf(s game.Standing) []string {
-	var players []string
-	for _, rank := range s.Top {
+// known is the latest tally that this instance heard of a round's room.
+func (r *Rooms) known(round game.Round) wire.Tally {
+	room := r.find(round.Room)
+	if room == nil {
+		return wire.Tally{}
+	}
+	room.mu.Lock()
+	defer room.mu.Unlock()
+	return room.tally
+}
+
+// playersIn are the players whose names a tally shows.
+func playersIn(t *wire.Tally) []string {
+	players := make([]string, 0, len(t.Top)+len(t.Winners)+len(t.Arrivals))
+	for _, rank := range t.Top {
 		players = append(players, rank.Player)
 	}
-	for _, claim := range s.Latest {
+	for _, claim := range t.Winners {
 		players = append(players, claim.Player)
+	}
+	for _, arrival := range t.Arrivals {
+		players = append(players, arrival.Player)
 	}
 	return players
 }
 
-// names remembers nicknames; they hardly change, and a tally every 250 ms should not ask for them again.
-type names struct {
-	known map[string]string
-	since time.Time
-}
-
-// forgetNames bounds how long a changed nickname is shown where the change was not heard of, and how much is remembered.
-const forgetNames = 30 * time.Second
-
-func (n *names) of(player string) string { return n.known[player] }
-
-func (n *names) learn(ctx context.Context, books Books, players []string) error {
-	if n.known == nil || time.Since(n.since) > forgetNames {
-		n.known, n.since = make(map[string]string), time.Now()
+// giveNames fills the nicknames in. An arrival without one is left out. The tally's lists are replaced: others may share them.
+func giveNames(t *wire.Tally, of func(player string) string) {
+	t.Top, t.Winners = slices.Clone(t.Top), slices.Clone(t.Winners)
+	for i := range t.Top {
+		t.Top[i].Nickname = of(t.Top[i].Player)
 	}
-	var unknown []string
-	for _, player := range players {
-		if _, ok := n.known[player]; !ok {
-			n.known[player] = ""
-			unknown = append(unknown, player)
+	for i := range t.Winners {
+		t.Winners[i].Nickname = of(t.Winners[i].Player)
+	}
+	arrivals := []wire.Arrival{}
+	for _, arrival := range t.Arrivals {
+		if arrival.Nickname = of(arrival.Player); arrival.Nickname != "" {
+			arrivals = append(arrivals, arrival)
 		}
 	}
-	if len(unknown) == 0 {
-		return nil
+	t.Arrivals = arrivals
+}
+
+// askForNames asks for the names of a tally, and reports whether they are worth waiting for.
+func (r *Room) askForNames(t *wire.Tally) bool {
+	players := playersIn(t)
+	if r.names.want(players) {
+		wake(r.wakeBooks)
 	}
-	found, err := books.Nicknames(ctx, unknown)
-	if err != nil {
-		n.known = nil
-		return fmt.Errorf("read nicknames: %w", err)
+	return r.names.awaited(players)
+}
+
+// nickname is what SQL said last, or else what a player came in under; empty: nobody knows.
+func (r *Room) nickname(player string) string {
+	if name, known := r.names.of(player); known {
+		return name
 	}
-	for player, nickname := range found {
-		n.known[player] = nickname
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seat := r.seats[player]; seat != nil {
+		return seat.nickname
 	}
-	return nil
+	return ""
 }

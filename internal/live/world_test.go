@@ -26,6 +26,7 @@ type world struct {
 	tallies []published
 	fails   func(what string) error // what a call fails with
 	before  func(what string)       // is called before each call, off the lock
+	hangs   func(what string) bool  // what waits until its caller gives up
 	calls   map[string][]time.Time  // by what was asked
 }
 
@@ -82,6 +83,15 @@ func (w *world) freeze(id string, frozen bool) {
 	w.publish(game.Heard{Room: w.rounds[id].round.Room, Round: id})
 }
 
+// lose takes a round's keys away, without a word to anybody, and returns what brings them back.
+func (w *world) lose(id string) (restore func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kept := w.rounds[id]
+	delete(w.rounds, id)
+	return func() { w.set(func(w *world) { w.rounds[id] = kept }) }
+}
+
 // claim grants packets as if another instance had asked: one for each player, in one batch.
 func (w *world) claim(id string, drop game.DropID, players ...string) []game.Claim {
 	w.mu.Lock()
@@ -118,8 +128,11 @@ func (w *world) publish(heard game.Heard) {
 func (w *world) call(ctx context.Context, what string) error {
 	w.mu.Lock()
 	w.calls[what] = append(w.calls[what], time.Now())
-	before, fails := w.before, w.fails
+	before, fails, hangs := w.before, w.fails, w.hangs
 	w.mu.Unlock()
+	if hangs != nil && hangs(what) {
+		<-ctx.Done()
+	}
 	if before != nil {
 		before(what)
 	}

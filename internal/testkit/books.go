@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type Books struct {
 	rounds  map[string]game.Round
 	last    map[string]string // room → the round that it shows
 	fault   error
+	hung    chan struct{} // closed when reads answer again; nil: they do
 	reads   int
 }
 
@@ -40,6 +42,34 @@ func (b *Books) Fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = err
+}
+
+// Hang makes every read wait, until its context ends or the returned function is called.
+func (b *Books) Hang() (heal func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	hung := make(chan struct{})
+	b.hung = hung
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(hung)
+		b.hung = nil
+	}
+}
+
+// answers waits while reads hang.
+func (b *Books) answers(ctx context.Context) {
+	b.mu.Lock()
+	hung := b.hung
+	b.mu.Unlock()
+	if hung == nil {
+		return
+	}
+	select {
+	case <-hung:
+	case <-ctx.Done():
+	}
 }
 
 // Join adds a player to a room.
@@ -95,20 +125,15 @@ func (b *Books) Nicknames(ctx context.Context, players []string) (map[string]str
 	for _, id := range players {
 		if player, err := b.Player(ctx, id); err == nil {
 			nicknames[id] = player.Nickname
-		} else if b.failing() != nil {
+		} else if !errors.Is(err, game.ErrNotFound) {
 			return nil, err
 		}
 	}
 	return nicknames, nil
 }
 
-func (b *Books) failing() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.fault
-}
-
 func find[T any](ctx context.Context, b *Books, shelf map[string]T, key string) (T, error) {
+	b.answers(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reads++

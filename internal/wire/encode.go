@@ -95,6 +95,9 @@ func RoundOf(r game.Round) Round {
 	if public.Tiers == nil {
 		public.Tiers = []game.Tier{}
 	}
+	if r.Frozen {
+		public.Hold = r.FreezeReason
+	}
 	if r.Phase == game.Settled {
 		public.Secret = string(r.Secret)
 	}

@@ -82,6 +82,10 @@ func TestDocumentListsEveryOutcome(t *testing.T) {
 	wantSame(t, "outcomes", documented(t, "Outcomes of a tap"), declared(t, "../game/outcome.go", "", "Outcome"))
 }
 
+func TestDocumentListsEveryReasonOfAHold(t *testing.T) {
+	wantSame(t, "reasons of a hold", documented(t, "Reasons of a hold"), declared(t, "../game/round.go", "", "FreezeReason"))
+}
+
 func TestDocumentListsEveryErrorCode(t *testing.T) {
 	wantSame(t, "codes of error", documented(t, "Codes of `error`"), declared(t, "encode.go", "Code", ""))
 }

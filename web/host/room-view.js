@@ -35,7 +35,7 @@ export function RoomView({ code, tab, loggedOut }) {
   const live = useMemo(() => goLive(code, 'host', () => listRooms().then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : ''))), [code]);
   const { store, connection } = live;
   const current = store.round.value;
-  const fresh = useFresh(() => listRounds(code), store, ['rounds_changed'], [code, current?.id, current?.phase, current?.frozen]);
+  const fresh = useFresh(() => listRounds(code), store, ['rounds_changed'], [code, current?.id, current?.phase, current?.frozen, current?.hold]);
   const [form, setForm] = useState(/** @type {Form|null} */ (null));
   const [stopping, setStopping] = useState(/** @type {Round|null} */ (null));
   const [rehearsed, setRehearsed] = useState('');

@@ -5,6 +5,7 @@ import { isActive, isOver, secondsLeft, stageOf } from '../shared/phase.js';
 import { html, useEffect, useState } from '../shared/view.js';
 import { BooksView } from './books-view.js';
 import { ClaimsTable } from './claims-table.js';
+import { HoldCard } from './hold-card.js';
 import { claimsFile } from './host-api.js';
 import { LiveCharts } from './live-charts.js';
 import { PayoutsView } from './payouts-view.js';
@@ -32,11 +33,12 @@ export function RoundCard({ round, live, act, copy }) {
     </header>
     <p class="round-facts"><${Money} cents=${round.total_cents} /> · ${t('packets', { n: round.packets })} · ${t('round.lasts', { n: Math.round(round.duration_ms / 1000) })}
       ${isOver(round) && round.reason && html` · ${t(`reason.${round.reason}`)}`}</p>
+    ${round.frozen && html`<${HoldCard} round=${round} />`}
     ${(isActive(round) || tally) && html`<${Totals} round=${round} tally=${tally} />`}
     ${isActive(round) && isCurrent && html`<${LiveCharts} tally=${store.roundTally.value} />`}
     <div class="round-buttons">
-      ${state === 'countdown' && html`<button type="button" class="button button-plain" data-test="cancel" onClick=${() => act(round, 'cancel')}>${t('action.cancel')}</button>`}
-      ${state === 'raining' && html`<button type="button" class="button button-red button-big" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
+      ${state === 'countdown' && !round.frozen && html`<button type="button" class="button button-plain" data-test="cancel" onClick=${() => act(round, 'cancel')}>${t('action.cancel')}</button>`}
+      ${(state === 'raining' || (isActive(round) && round.frozen)) && html`<button type="button" class="button button-red button-big" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
       <button type="button" class="button button-plain" data-test="show-claims" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'claims.hide' : 'claims.show')}</button>
       ${isOver(round) && html`<a class="button button-plain" href=${claimsFile(round.id)} download data-test="csv">${t('claims.file')}</a>`}
       <button type="button" class="button button-plain" data-test="copy-round" onClick=${() => copy(round)}>${t('action.copy_round')}</button>

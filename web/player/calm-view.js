@@ -1,4 +1,5 @@
 import { t } from '../shared/i18n.js';
+import { OnHold } from '../shared/on-hold.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
 import { CalmGame } from './calm-game.js';
 import { cellBeside, CELLS } from './calm-grid.js';
@@ -26,10 +27,12 @@ export function CalmView({ live }) {
     expose({ drops: () => reachable(started) });
     return () => started.stop();
   }, [round.value?.id, round.value?.starts_at]);
-  return html`<main class="rain-page calm-page">
+  const frozen = round.value?.frozen;
+  return html`<main class="rain-page calm-page ${frozen ? 'rain-on-hold' : ''}">
     ${stage.value === 'countdown' ? html`<${Countdown} live=${live} />`
-      : html`<${Hud} live=${live} />${game && html`<${Grid} game=${game} /><${Said} game=${game} />`}`}
-    ${game && html`<${Verdict} tapping=${game.tapping} /><${Held} tapping=${game.tapping} />`}
+      : html`<${Hud} live=${live} />${game && html`<${Grid} game=${game} />${!frozen && html`<${Said} game=${game} />`}`}`}
+    ${frozen && html`<${OnHold} round=${round.value} />`}
+    ${game && html`${!frozen && html`<${Verdict} tapping=${game.tapping} />`}<${Held} tapping=${game.tapping} />`}
   </main>`;
 }
 

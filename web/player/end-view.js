@@ -1,6 +1,7 @@
 import { t } from '../shared/i18n.js';
 import { money } from '../shared/money.js';
 import { NextRound } from '../shared/next-round.js';
+import { OnHold } from '../shared/on-hold.js';
 import { RollingMoney } from '../shared/rolling-money.js';
 import { give } from '../shared/sound.js';
 import { html, useState } from '../shared/view.js';
@@ -33,7 +34,7 @@ export function EndView({ live, code }) {
   return html`<main class="end">
     <p class="end-reason" data-test="reason" data-reason=${round.value.reason}>${t(`reason.${round.value.reason || 'time'}`)}</p>
     <${Sum} live=${live} opened=${opened} />
-    ${round.value.frozen && html`<p class="end-frozen" role="status">${t('notice.round_frozen')}</p>`}
+    <${OnHold} round=${round.value} over />
     ${claims.value.length > 0 && html`<${OwnClaims} claims=${claims.value} opened=${opened} open=${open} />`}
     ${top.length > 0 && html`<${Podium} ranks=${top} own=${you.value?.player ?? ''} />`}
     <${History} code=${code} />

@@ -1,4 +1,5 @@
 import { t } from '../shared/i18n.js';
+import { OnHold } from '../shared/on-hold.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
 import { Countdown } from './countdown.js';
 import { expose } from './exposed.js';
@@ -25,10 +26,11 @@ export function RainView({ live }) {
     expose({ drops: () => reachable(falling), frameWork: () => falling.frameWork.list() });
     return () => falling.stop();
   }, [round?.id, round?.starts_at]);
-  return html`<main class="rain-page">
+  return html`<main class="rain-page ${round?.frozen ? 'rain-on-hold' : ''}">
     <canvas class="rain" ref=${canvas} data-test="rain" role="img" aria-label=${t('rain.label')}></canvas>
     ${live.store.stage.value === 'countdown' ? html`<${Countdown} live=${live} />` : html`<${Hud} live=${live} />`}
-    ${rain && html`<${Verdict} tapping=${rain.tapping} /><${Held} tapping=${rain.tapping} />`}
+    ${round?.frozen && html`<${OnHold} round=${round} />`}
+    ${rain && html`${!round?.frozen && html`<${Verdict} tapping=${rain.tapping} />`}<${Held} tapping=${rain.tapping} />`}
   </main>`;
 }
 

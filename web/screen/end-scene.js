@@ -2,6 +2,7 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { money } from '../shared/money.js';
 import { Name } from '../shared/name.js';
+import { OnHold } from '../shared/on-hold.js';
 import { RankList } from '../shared/rank-list.js';
 import { RollingMoney } from '../shared/rolling-money.js';
 import { html } from '../shared/view.js';
@@ -31,6 +32,7 @@ export function EndScene({ live, code }) {
       <p class="done-sum"><span data-test="reason" data-reason=${reason}>${t(`reason.${reason || 'time'}`)}</span>
         ${' · '}${t('screen.given')} <${RollingMoney} cents=${tally.claimed_cents} test="claimed-cents" />
         ${' · '}<span data-test="claimed-packets" data-count=${tally.claimed_packets}>${t('packets', { n: tally.claimed_packets })}</span></p>
+      <${OnHold} round=${round.value} over />
     </header>
     <div class="podium" style=${{ '--letters': money(tally.top[0]?.cents ?? 0).length }}>
       ${STEPS.map((rank) => html`<${Step} key=${rank} rank=${rank} tally=${tally} />`)}

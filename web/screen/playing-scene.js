@@ -1,5 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { money } from '../shared/money.js';
+import { OnHold } from '../shared/on-hold.js';
 import { secondsLeft } from '../shared/phase.js';
 import { RankList } from '../shared/rank-list.js';
 import { RollingMoney } from '../shared/rolling-money.js';
@@ -22,10 +23,10 @@ export function PlayingScene({ live, code }) {
   const { round, roundTally: tally } = live.store;
   if (!round.value) return null;
   const { title, total_cents: total, frozen } = round.value;
-  return html`<${Sky} live=${live} /><main class="play" style=${{ '--letters': money(total).length }}>
+  return html`${!frozen && html`<${Sky} live=${live} />`}<main class="play ${frozen ? 'play-on-hold' : ''}" style=${{ '--letters': money(total).length }}>
     <section class="play-main">
       <h2 class="play-title">${title ? html`<bdi>${title}</bdi>` : t('screen.raining')}</h2>
-      ${frozen && html`<p class="play-frozen" data-test="frozen">${t('verdict.frozen')}</p>`}
+      <${OnHold} round=${round.value} />
       <p class="play-label">${t('screen.claimed')}</p>
       <p class="play-claimed"><${RollingMoney} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" /></p>
       <${Share} live=${live} />

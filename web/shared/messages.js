@@ -6,6 +6,7 @@
 /** @typedef {'draft'|'countdown'|'raining'|'closed'|'settled'} Phase */
 /** @typedef {''|'time'|'sold_out'|'stopped'|'cancelled'|'interrupted'} CloseReason */
 /** @typedef {'won'|'duplicate'|'capped'|'missed'|'sold_out'|'early'|'late'|'bomb'|'unknown_drop'|'throttled'|'frozen'|'busy'} Outcome */
+/** @typedef {''|'host'|'keys_lost'|'claims_lost'|'books_differ'} Hold why a round is frozen; empty while it is not, or while that is not known yet */
 /** @typedef {'player'|'host'|'screen'} Role */
 /** @typedef {{code: string, name: string}} Room */
 /** @typedef {{role: Role, player: string, nickname: string}} You */
@@ -20,6 +21,7 @@
  * @property {Phase} phase
  * @property {CloseReason} reason
  * @property {boolean} frozen
+ * @property {Hold} hold
  * @property {boolean} rehearsal
  * @property {number} total_cents
  * @property {number} packets

@@ -76,6 +76,16 @@ test('a reload in the middle of a round has everything from the welcome', () => 
   assert.ok(store.witnessed.value);
 });
 
+test('a page that was away when its round was put on hold knows from the welcome, and why', () => {
+  const { store } = welcomed();
+  assert.equal(store.round.value?.frozen, false);
+  const welcome = server('welcome');
+  store.receive({ ...welcome, round: { ...welcome.round, frozen: true, hold: 'keys_lost' } });
+  assert.deepEqual([store.round.value?.frozen, store.round.value?.hold], [true, 'keys_lost']);
+  store.receive({ type: 'round', round: welcome.round });
+  assert.deepEqual([store.round.value?.frozen, store.round.value?.hold], [false, '']);
+});
+
 test('a tally of a lower epoch, or a lower serial in the same epoch, is ignored', () => {
   const { store } = welcomed();
   const tally = server('tally');
