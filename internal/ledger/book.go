@@ -309,8 +309,10 @@ func splitAt(claims []claimRow, match func(*claimRow) bool) (others, matching []
 	return others, matching
 }
 
-// inTx runs a change in one transaction.
+// inTx runs a change in one transaction, which is bounded if the caller's context is not.
 func (l *Ledger) inTx(ctx context.Context, change func(context.Context, bun.Tx) error) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	return l.write.RunInTx(ctx, l.database.transactions, change)
 }
 
