@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,7 +59,8 @@ type app struct {
 	endKeeping  context.CancelFunc
 	endSettling context.CancelFunc
 	endPayouts  context.CancelFunc
-	failed      chan error // the web server ended by itself
+	failed      chan error  // the web server ended by itself, or another instance may have taken the database over
+	overtaken   atomic.Bool // the latter
 }
 
 // start brings an instance up from the ground: books, Redis, what moves rounds, what is live, and the doors last, so that
@@ -67,7 +69,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	a := &app{config: config, log: log, failed: make(chan error, 1)}
+	a := &app{config: config, log: log, failed: make(chan error, 2)}
 	defer func() {
 		if err != nil {
 			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
@@ -84,15 +86,15 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 }
 
 func (a *app) openBooks(ctx context.Context) (err error) {
-	a.books, err = a.config.openLedger(ctx, a.config.ledgerOptions()...)
+	a.books, err = a.config.openLedger(ctx, a.log, a.config.ledgerOptions()...)
 	return err
 }
 
 func (a *app) openRedis(ctx context.Context) (err error) {
 	address := a.config.RedisURL
 	if address == "" {
-		if a.leave, err = a.books.Alone(ctx); err != nil {
-			return fmt.Errorf("another instance uses this database with an embedded Redis of its own, set REDIS_URL for both: %w", err)
+		if err := a.beAlone(ctx); err != nil {
+			return err
 		}
 		if a.embedded, err = rdb.StartEmbedded(); err != nil {
 			return err
@@ -107,6 +109,19 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 		return nil
 	}
 	return a.config.checkDurable(ctx, a.redis, a.log)
+}
+
+// beAlone keeps other instances with an embedded Redis off the database, and ends this one when it no longer can.
+func (a *app) beAlone(ctx context.Context) (err error) {
+	a.leave, err = a.books.Alone(ctx, func(why error) {
+		a.overtaken.Store(true)
+		a.log.Error("stopping: an instance with an embedded Redis must be alone on its database", "error", why)
+		a.failed <- fmt.Errorf("stopped, wins that are not in the books yet are lost with the embedded Redis: %w", why)
+	})
+	if errors.Is(err, game.ErrBusy) {
+		return fmt.Errorf("another instance uses this database with an embedded Redis of its own, set REDIS_URL for both: %w", err)
+	}
+	return err
 }
 
 // openRooms puts together what plays: rounds, group commit and the rooms that hear from Redis.

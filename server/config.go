@@ -102,8 +102,8 @@ func (c *serveCommand) proxies() ([]netip.Prefix, error) {
 }
 
 // openLedger opens the database and brings its tables up to date.
-func (c *databaseConfig) openLedger(ctx context.Context, options ...ledger.Option) (*ledger.Ledger, error) {
-	books, err := ledger.Open(ctx, c.DatabaseURL, options...)
+func (c *databaseConfig) openLedger(ctx context.Context, log *slog.Logger, options ...ledger.Option) (*ledger.Ledger, error) {
+	books, err := ledger.Open(ctx, c.DatabaseURL, append(options, ledger.WithLog(log))...)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
@@ -116,8 +116,8 @@ func (c *databaseConfig) openLedger(ctx context.Context, options ...ledger.Optio
 type migrateCommand struct{ databaseConfig }
 
 // Run brings the tables up to date; it may be repeated, and run beside other instances.
-func (c *migrateCommand) Run(ctx context.Context) error {
-	books, err := c.openLedger(ctx)
+func (c *migrateCommand) Run(ctx context.Context, to *console) error {
+	books, err := c.openLedger(ctx, newLogger("info", to))
 	if err != nil {
 		return &startError{err}
 	}

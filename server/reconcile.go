@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
@@ -24,12 +25,17 @@ type reconcileCommand struct {
 	RedisURL string `env:"REDIS_URL" placeholder:"URL" help:"Redis of the rounds. None: the books are compared with themselves."`
 }
 
+// reconcileWithin bounds a comparison, which reads every claim there is.
+const reconcileWithin = 6 * time.Hour
+
 // errDiffers ends the command with a failure after everything was told.
 var errDiffers = errors.New("the books do not agree")
 
 // Run ends with exit code 1 if anything differs.
 func (c *reconcileCommand) Run(ctx context.Context, to *console) (err error) {
-	books, err := c.openLedger(ctx)
+	ctx, cancel := context.WithTimeout(ctx, reconcileWithin)
+	defer cancel()
+	books, err := c.openLedger(ctx, newLogger("info", to))
 	if err != nil {
 		return &startError{err}
 	}

@@ -51,7 +51,7 @@ func (a *app) sawGranted(room, round string, grabbed game.Grabbed) {
 
 // settleEmbedded closes the rounds that the embedded Redis holds and settles them, so that nothing is lost with it.
 func (a *app) settleEmbedded(ctx context.Context) error {
-	if a.embedded == nil {
+	if a.embedded == nil || a.overtaken.Load() { // who took the database over has ended these rounds
 		return nil
 	}
 	if err := a.rounds.Interrupt(ctx); err != nil {
@@ -111,7 +111,7 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 
 // openBoth opens the database and a Redis of its own.
 func openBoth(ctx context.Context, database *databaseConfig, redisURL string, log *slog.Logger, options ...ledger.Option) (*ledger.Ledger, *rdb.Client, error) {
-	books, err := database.openLedger(ctx, options...)
+	books, err := database.openLedger(ctx, log, options...)
 	if err != nil {
 		return nil, nil, err
 	}

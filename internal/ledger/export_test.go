@@ -3,16 +3,22 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/uptrace/bun"
 )
+
+// WithWaits sets how long an instance waits for the migrations of others, and how long a lease lasts.
+func WithWaits(migration, lease time.Duration) Option {
+	return func(l *Ledger) { l.waits = waits{migration: migration, lease: leaseLasting(lease)} }
+}
 
 // LockBeside lets tests hold what Migrate waits for.
 var LockBeside = lockBeside
 
 // MigrateTo brings the tables up or down to a version.
 func MigrateTo(ctx context.Context, l *Ledger, version int64) error {
-	provider, err := l.database.migrator()
+	provider, err := l.database.migrator(l.database.write)
 	if err != nil {
 		return err
 	}
@@ -40,3 +46,15 @@ func (h statementHook) BeforeQuery(ctx context.Context, event *bun.QueryEvent) c
 }
 
 func (statementHook) AfterQuery(context.Context, *bun.QueryEvent) {}
+
+// HoldMigrationLock takes the lock to migrate, once, and has it while work runs. ErrTaken: another instance has it.
+func HoldMigrationLock(ctx context.Context, l *Ledger, work func()) error {
+	lock, err := l.database.lockMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	return lock.during(ctx, func(context.Context) error { work(); return nil })
+}
+
+// ErrTaken says that another instance holds the lock.
+var ErrTaken = errTaken

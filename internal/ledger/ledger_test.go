@@ -16,6 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if url := os.Getenv(holderURL); url != "" {
+		os.Exit(runHolder(url))
+	}
 	if url := os.Getenv(childURL); url != "" {
 		os.Exit(runChild(url))
 	}

@@ -83,8 +83,10 @@ func wantOne(result sql.Result, err error) error {
 const deadlockTries = 3
 
 // inTx runs a change in one transaction, and again if the database undid it to break a deadlock: so change must give everything
-// that it hands out its value anew.
+// that it hands out its value anew. It is bounded if the caller's context is not.
 func (l *Ledger) inTx(ctx context.Context, change func(context.Context, bun.Tx) error) (err error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	for range deadlockTries {
 		err = l.write.RunInTx(ctx, l.database.transactions, change)
 		if err == nil || !l.database.deadlocked(err) {

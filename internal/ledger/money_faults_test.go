@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
@@ -191,25 +190,4 @@ func TestEachDatabaseHasTheSameMigrations(t *testing.T) {
 	if versions["sqlite"] == "" || versions["postgres"] != versions["sqlite"] || versions["mysql"] != versions["sqlite"] {
 		t.Errorf("migrations are %v", versions)
 	}
-}
-
-func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		first, second := open(), open()
-		leave := must[func() error](t)(first.Alone(t.Context()))
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		if _, err := second.Alone(ctx); !errors.Is(err, game.ErrBusy) {
-			t.Errorf("two are alone: %v", err)
-		}
-		if err := second.Migrate(t.Context()); err != nil {
-			t.Errorf("another instance cannot migrate: %v", err)
-		}
-		if err := leave(); err != nil {
-			t.Fatal(err)
-		}
-		if err := must[func() error](t)(second.Alone(t.Context()))(); err != nil {
-			t.Fatal(err)
-		}
-	})
 }

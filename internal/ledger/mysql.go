@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
@@ -21,8 +20,8 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// errSpent makes database/sql throw a connection away.
-var errSpent = driver.ErrBadConn
+// mysqlSilence is how long a connection waits for a word of the server: a bound for what no context bounds, as COMMIT.
+const mysqlSilence = 10 * time.Minute
 
 func openMySQL(ctx context.Context, text string) (database, error) {
 	config, err := mysqlConfig(text)
@@ -45,15 +44,12 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		write: db, read: db,
 		newDialect: func() schema.Dialect { return mysqldialect.New() },
 		migrations: migrations, goose: goose.DialectMySQL,
-		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
-		gently:       fullStride, // its work is done elsewhere
-		refuses:      mysqlRefuses,
-		deadlocked:   mysqlDeadlocked,
-		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
-			const forever = 1 << 30                      // seconds; ctx ends it
-			name := sha256.Sum256([]byte(config.DBName)) // names of locks may have 64 characters, as names of databases
-			return lockBySession(ctx, db, fmt.Sprintf("DO GET_LOCK('redrain %d %x', %d)", purpose, name[:16], forever))
-		},
+		transactions:   &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		gently:         fullStride, // its work is done elsewhere
+		refuses:        mysqlRefuses,
+		deadlocked:     mysqlDeadlocked,
+		now:            "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000", // no time zone, no hour that comes twice
+		lockMigrations: func(ctx context.Context) (*migrationLock, error) { return lockMySQL(ctx, config) },
 	}, nil
 }
 
@@ -85,6 +81,12 @@ func mysqlConfig(text string) (*mysql.Config, error) {
 	// Strict, and backslashes escape: what is quoted for it is understood.
 	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
 	config.Logger = quietLogger{}
+	if config.Timeout == 0 {
+		config.Timeout = connectWithin
+	}
+	if config.ReadTimeout == 0 {
+		config.ReadTimeout = mysqlSilence
+	}
 	return config, nil
 }
 

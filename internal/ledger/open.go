@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -24,6 +26,9 @@ type Ledger struct {
 	now      func() time.Time
 	newCode  func() string
 	payouts  int // claims in one payout; 0: none are made
+	log      *slog.Logger
+	waits    waits
+	lease    atomic.Pointer[rowLease] // nil unless this instance must be alone on the database of a server
 }
 
 // database is what one kind of database brings along.
@@ -40,8 +45,12 @@ type database struct {
 	refuses func(error) bool
 	// deadlocked reports that the database undid a transaction so that another one could go on.
 	deadlocked func(error) bool
-	// lock is held by one instance at a time, for each purpose.
-	lock func(context.Context, lockPurpose) (unlock func() error, err error)
+	// lockMigrations takes the lock to migrate. errTaken: another instance has it; or it waits until ctx is done.
+	lockMigrations func(context.Context) (*migrationLock, error)
+	// lockAlone waits for a lock that its process gives up when it dies; nil where there is none, and a lease is used.
+	lockAlone func(context.Context) (unlock func() error, err error)
+	// now is SQL for the database's clock, in ms since 1970; empty where no lease is used.
+	now string
 }
 
 // Option changes how a ledger is opened.
@@ -53,30 +62,47 @@ func WithClock(now func() time.Time) Option { return func(l *Ledger) { l.now = n
 // WithCodes sets what makes the join codes of rooms; it is game.NewCode by default.
 func WithCodes(newCode func() string) Option { return func(l *Ledger) { l.newCode = newCode } }
 
+// WithLog sets where an instance says what it waits for; nowhere by default.
+func WithLog(log *slog.Logger) Option { return func(l *Ledger) { l.log = log } }
+
 // Open opens the database at a DATABASE_URL and proves that it answers; it makes a missing SQLite file. The caller must
 // Migrate before anything else, and Close. Errors never show the URL: it may hold a password.
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
-	db, err := openDatabase(ctx, url)
-	if err != nil {
-		return nil, err
-	}
 	l := &Ledger{
-		database: db,
-		write:    bun.NewDB(db.write, db.newDialect()),
-		read:     bun.NewDB(db.read, db.newDialect()),
-		now:      time.Now,
-		newCode:  game.NewCode,
+		now: time.Now, newCode: game.NewCode, log: slog.New(slog.DiscardHandler),
+		waits: waits{migration: migrateWait, lease: leaseLasting(leaseLasts)},
 	}
 	for _, option := range options {
 		option(l)
 	}
+	db, err := l.openDatabase(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	l.database = db
+	l.write = bun.NewDB(db.write, db.newDialect()).WithQueryHook(guard{ledger: l, writes: true})
+	l.read = bun.NewDB(db.read, db.newDialect()).WithQueryHook(guard{ledger: l})
 	return l, nil
 }
 
 // WithPayouts plans payouts of up to size claims each for every round that is settled from now on; else there are none.
 func WithPayouts(size int) Option { return func(l *Ledger) { l.payouts = size } }
 
-func openDatabase(ctx context.Context, url string) (database, error) {
+// openDatabase waits as for a migration: a SQLite file opens when nobody migrates it, and the migration of another instance may
+// have the only connection of a pooler.
+func (l *Ledger) openDatabase(ctx context.Context, url string) (database, error) {
+	within := l.waits.migration
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer for %v, another instance may be migrating it", within))
+	defer cancel()
+	defer l.sayWhileWaiting("waiting for the database to answer", "at_most", within)()
+	db, err := openKind(ctx, url)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return db, err
+}
+
+func openKind(ctx context.Context, url string) (database, error) {
 	scheme, rest, found := strings.Cut(url, ":")
 	switch {
 	case found && scheme == "sqlite":

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -19,15 +21,27 @@ import (
 // connections bounds those of one instance to a database server.
 const connections = 20
 
-// firstLock and those after it are numbers that all instances know, and nobody else uses in this database.
-const firstLock = 7_265_127_261
+// finishWithin is how long a statement may go on whose context is done. It most often ends by itself, and the connection stays
+// good; else it would have to be cancelled over another connection, which some PgBouncers do not survive.
+const finishWithin = 500 * time.Millisecond
+
+// migrationKey is a number of an advisory lock that all instances know, and nobody else uses in this database.
+const migrationKey = 7_265_127_265
 
 func openPostgres(ctx context.Context, url string) (database, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return database{}, errors.New("DATABASE_URL is not like postgres://USER:PASSWORD@HOST:5432/DATABASE")
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // nothing to prepare: also works through poolers
+	// Works through poolers in transaction mode too: nothing is prepared, and nothing else is left with a session either, such as
+	// settings, session locks, temporary tables or LISTEN.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.DeadlineContextWatcherHandler{Conn: conn.Conn(), DeadlineDelay: finishWithin}
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectWithin
+	}
 	migrations, err := fs.Sub(migrationFiles, "migrations/postgres")
 	if err != nil {
 		return database{}, fmt.Errorf("embedded migrations: %w", err)
@@ -44,8 +58,9 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 		gently:       fullStride, // its work is done elsewhere
 		refuses:      postgresRefuses,
 		deadlocked:   postgresDeadlocked,
-		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
-			return lockBySession(ctx, db, fmt.Sprintf("SELECT pg_advisory_lock(%d)", firstLock+int(purpose)))
+		now:          "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+		lockMigrations: func(ctx context.Context) (*migrationLock, error) {
+			return lockPostgres(ctx, stdlib.GetConnector(*config))
 		},
 	}, nil
 }
@@ -62,25 +77,6 @@ func answering(ctx context.Context, db *sql.DB, kind, host string) error {
 
 // oneLine keeps what a driver says to one line.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
-
-// lockBySession takes a lock that belongs to a connection, and goes with it.
-func lockBySession(ctx context.Context, db *sql.DB, statement string) (unlock func() error, err error) {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	unlock = func() error {
-		_ = conn.Raw(func(any) error { return errSpent }) // closes the connection, and with it goes the lock
-		if err := conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) {
-			return err
-		}
-		return nil
-	}
-	if _, err := conn.ExecContext(ctx, statement); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock: %w", err), unlock())
-	}
-	return unlock, nil
-}
 
 func postgresRefuses(err error) bool {
 	var fault *pgconn.PgError

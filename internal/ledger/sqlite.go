@@ -48,15 +48,11 @@ func openSQLite(ctx context.Context, path string) (database, error) {
 		migrations: migrations, goose: goose.DialectSQLite3,
 		// A quarter of a millisecond of work, then a rest: a transaction of some hundreds of claims would take a core for five,
 		// which taps feel on two cores (BenchmarkTapsBesideSettling).
-		gently:     stride{rows: 32, rest: time.Millisecond},
-		refuses:    sqliteRefuses,
-		deadlocked: func(error) bool { return false }, // one transaction at a time holds the file
-		lock: func(ctx context.Context, purpose lockPurpose) (func() error, error) {
-			if purpose == toBeAlone {
-				return lockBeside(ctx, path+".alone")
-			}
-			return lockBeside(ctx, path)
-		},
+		gently:         stride{rows: 32, rest: time.Millisecond},
+		refuses:        sqliteRefuses,
+		deadlocked:     func(error) bool { return false }, // one transaction at a time holds the file
+		lockMigrations: func(ctx context.Context) (*migrationLock, error) { return lockSQLite(ctx, path, write) },
+		lockAlone:      func(ctx context.Context) (func() error, error) { return lockBeside(ctx, path+".alone") },
 	}, nil
 }
 

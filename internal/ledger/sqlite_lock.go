@@ -23,3 +23,14 @@ func lockBeside(ctx context.Context, path string) (unlock func() error, err erro
 	}
 	return db.Close, nil // closing rolls back, and frees the file's lock
 }
+
+// lockSQLite waits for the lock until ctx is done.
+func lockSQLite(ctx context.Context, path string, db *sql.DB) (*migrationLock, error) {
+	unlock, err := lockBeside(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return &migrationLock{db: db, during: func(ctx context.Context, migrations func(context.Context) error) error {
+		return errors.Join(migrations(ctx), unlock())
+	}}, nil
+}

@@ -224,6 +224,9 @@ func ownDatabase(t testing.TB, kind databaseKind) *Database {
 		if err := d.end(); err != nil {
 			t.Errorf("end %s: %v", kind.name, err)
 		}
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", kind.name, d.output)
+		}
 	})
 	return d
 }
