@@ -125,27 +125,9 @@ func (a *app) openRooms(context.Context) error {
 	keeping, end := context.WithCancel(context.Background())
 	a.endKeeping = end
 	a.background.Go(func() { a.rounds.Keep(keeping) })
-	a.background.Go(func() { a.keepTime(keeping) })
+	a.background.Go(func() { a.redis.KeepProbing(keeping, a.log) })
 	a.background.Go(func() { a.witness.Run(keeping, nil) })
 	return nil
-}
-
-// clockEvery is how often Redis is asked for its time when nothing else asks.
-const clockEvery = 5 * time.Second
-
-func (a *app) keepTime(ctx context.Context) {
-	ticker := time.NewTicker(clockEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if err := a.redis.Ping(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn("redis does not answer", "error", err)
-			}
-		}
-	}
 }
 
 // openDoors lets people in.
@@ -172,7 +154,7 @@ func (a *app) openDoors(ctx context.Context) error {
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
 		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
-		Proxies: proxies, Checks: append([]api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}}, durable...), Warnings: warnings,
+		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
 		SettleLag: a.settleLag(), Metrics: a.metrics(), Logger: a.log, Now: time.Now,
 	})
 	if err != nil {
@@ -190,6 +172,15 @@ func (a *app) openDoors(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// checks are what this instance needs to play. Redis is proven in the background, however often anybody asks.
+func (a *app) checks() []api.Check {
+	return []api.Check{
+		{Name: "redis", Ask: a.redis.CheckReady, Took: a.redis.ProbeTook},
+		{Name: "redis pub/sub", Ask: a.ear.Check, Took: a.ear.EchoTook},
+		{Name: "database", Ask: a.books.Ping},
+	}
 }
 
 // roundsAndBooks joins what moves rounds with where they are read.

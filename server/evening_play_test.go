@@ -218,10 +218,13 @@ func middle(selector, edge, size string) string {
 	return fmt.Sprintf("(({ %s, %s }) => %s + %s / 2)(document.querySelector('%s').getBoundingClientRect())", edge, size, edge, size, selector)
 }
 
-// checkAmounts has Ann's page recompute what everybody got, once the books are settled.
+// checkAmounts has Ann's page recompute what everybody got and what fell on it, once the books are settled.
 func (e *evening) checkAmounts() {
 	e.t.Helper()
 	e.ann.click("check")
 	e.ann.await("document.querySelector('" + at("findings") + "')?.dataset.right === 'true'")
+	if drops := see[int](e.ann, "Number(document.querySelector('"+at("findings")+"').dataset.drops)"); drops == 0 {
+		e.t.Errorf("%s compares no drops", e.ann.who)
+	}
 	e.look(e.ann, "player-check")
 }

@@ -41,7 +41,7 @@ func newBooks() *books {
 		rooms: []game.Room{{Code: code, Name: "年会"}},
 		rounds: []game.Round{
 			{ID: draftB, Room: code, Phase: game.Draft, Settings: settings},
-			{ID: roundA, Room: code, Phase: game.Raining, Settings: settings, Secret: "5ec2e7", Commitment: "c0"},
+			{ID: roundA, Room: code, Phase: game.Raining, Settings: settings, Secret: "5ec2e7", Algorithm: 2, Commitment: "c0"},
 		},
 		players: []game.Player{{ID: playerA, Room: code, Nickname: "小明"}, {ID: playerB, Room: code, Nickname: "Bob"}},
 		claims: []game.Claim{

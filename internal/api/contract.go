@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"redrain/internal/game"
 	"redrain/internal/wire"
@@ -60,4 +61,6 @@ type Tallies interface {
 type Check struct {
 	Name string
 	Ask  func(ctx context.Context) error
+	// Took is how long it took when it was done last, for a check that is done in the background; nil: Ask does it.
+	Took func() time.Duration
 }

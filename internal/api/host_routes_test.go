@@ -36,8 +36,8 @@ func TestHealthSaysWhatDoesNotWork(t *testing.T) {
 	lag := 12 * time.Millisecond
 	r := newRig(t, func(o *Options) {
 		o.Checks = []Check{
-			{"redis", func(context.Context) error { return nil }},
-			{"database", func(context.Context) error { return errors.New("connection refused") }},
+			{Name: "redis", Ask: func(context.Context) error { return nil }, Took: func() time.Duration { return 1500 * time.Microsecond }},
+			{Name: "database", Ask: func(context.Context) error { return errors.New("connection refused") }},
 		}
 		o.SettleLag = func() time.Duration { return lag }
 	})
@@ -45,7 +45,7 @@ func TestHealthSaysWhatDoesNotWork(t *testing.T) {
 	if err := json.Unmarshal(r.call("GET", "/api/host/health", "", asHost).Body.Bytes(), &health); err != nil {
 		t.Fatal(err)
 	}
-	if len(health.Checks) != 3 || !health.Checks[2].OK || health.Checks[2].MS != 12 || !health.Checks[0].OK || health.Checks[1].OK || health.Checks[1].Problem == "" {
+	if len(health.Checks) != 3 || !health.Checks[2].OK || health.Checks[2].MS != 12 || !health.Checks[0].OK || health.Checks[0].MS != 1.5 || health.Checks[1].OK || health.Checks[1].Problem == "" {
 		t.Errorf("got %+v", health)
 	}
 	lag = time.Minute

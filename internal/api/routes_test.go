@@ -82,7 +82,7 @@ func TestCreateRoundTakesEverySetting(t *testing.T) {
 		"countdown_ms":0,"duration_ms":600000,"drops_per_second":40,"bomb_percent":0,"close_when_sold_out":false,"rehearsal":true`
 	wantJSON(t, r.call("POST", "/api/rooms/RAXN88/rounds", "{"+settings+"}", asHost), 201,
 		`{"round":{"id":"`+unknown+`","room":"STAGE2","phase":"draft","reason":"","frozen":false,"hold":"","place":0,"starts_on":0,"starts_at":0,"ends_at":0,
-			"commitment":"","secret":"",`+settings+`}}`)
+			"algorithm":0,"commitment":"","secret":"",`+settings+`}}`)
 }
 
 func TestDealtRoundsAreDoubleMeanUnlessSaid(t *testing.T) {
@@ -185,7 +185,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	var reason error
 	r := newRig(t, func(o *Options) {
 		fine := func(context.Context) error { return nil }
-		o.Checks = []Check{{"database", fine}, {"redis", func(context.Context) error { return reason }}}
+		o.Checks = []Check{{Name: "database", Ask: fine}, {Name: "redis", Ask: func(context.Context) error { return reason }}}
 	})
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready"}`)
@@ -200,8 +200,8 @@ func TestHealthAndReadiness(t *testing.T) {
 // What an instance can run without, and money should not, is told where operators and hosts look.
 func TestAWarningIsToldByAReadyInstance(t *testing.T) {
 	r := newRig(t, func(o *Options) {
-		o.Checks = []Check{{"redis", func(context.Context) error { return nil }}}
-		o.Warnings = []Check{{"durability", func(context.Context) error { return errors.New("appendonly is no") }}}
+		o.Checks = []Check{{Name: "redis", Ask: func(context.Context) error { return nil }}}
+		o.Warnings = []Check{{Name: "durability", Ask: func(context.Context) error { return errors.New("appendonly is no") }}}
 	})
 	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready","warnings":["durability: appendonly is no"]}`)
 	var health healthAnswer

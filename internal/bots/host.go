@@ -56,6 +56,14 @@ func (h *Host) Login(ctx context.Context, password string) error {
 // Token is the session's, once logged in.
 func (h *Host) Token() string { return h.token }
 
+// At is the same host's session on another instance.
+func (h *Host) At(instance string) *Host { return &Host{Instance: instance, token: h.token, client: h.client} }
+
+// Call makes one request of the host's to a path such as /api/rooms, with a body in JSON unless that is nil, and reads its answer.
+func (h *Host) Call(ctx context.Context, method, path string, body, answer any) error {
+	return h.call(ctx, method, path, body, answer)
+}
+
 // MakeRoom makes a room.
 func (h *Host) MakeRoom(ctx context.Context, name string) (wire.Room, error) {
 	var answer struct {

@@ -7,19 +7,38 @@ import (
 	"strings"
 )
 
-// Algorithm is the number of the way in which amounts are drawn from a secret; it changes with every change of split.go.
-const Algorithm = 1
+// The numbers of the ways in which a round is drawn and committed to. Whoever changes secret.go, split.go, schedule.go, pace.go
+// or the text under the commitment needs another number; those that rounds were begun with stay as they are.
+const (
+	// AmountsAlgorithm commits to what decides the amounts, not to what decides the drops.
+	AmountsAlgorithm = 1
+	// Algorithm is the one that rounds are begun with. It draws as AmountsAlgorithm does, and commits to every setting but the
+	// title, to whether the round is a rehearsal, and to the round itself.
+	Algorithm = 2
+)
 
-// Commitment is the lower-case hex SHA-256 of the secret and the settings that decide amounts, which everybody sees when
-// the countdown starts. The text under the hash is
+// Commitment is the lower-case hex SHA-256 by which everybody knows, from the countdown on, that nothing of a round was
+// exchanged later. The text under the hash is, for Algorithm,
 //
-//	redrain:ALGORITHM:SECRET:BUDGET:PACKETS:MIN:MAX:SPLIT:PACE:CAP
+//	redrain:2:SECRET:BUDGET:PACKETS:MIN:MAX:SPLIT:PACE:CAP:COUNTDOWN:DURATION:DROPS:BOMBS:CLOSE:REHEARSAL:ROUND
 //
-// with numbers in decimal, MAX 0 for none, and SPLIT one of "live", "dealt/double_mean", "dealt/equal" and
-// "dealt/tiers/PACKETSxCENTS,PACKETSxCENTS…".
-func Commitment(s Settings, secret Secret) string {
+// with BUDGET, MIN and MAX in cents, MAX 0 for none; COUNTDOWN and DURATION in whole milliseconds; DROPS in a second, BOMBS in
+// percent; CLOSE (as soon as it is sold out) and REHEARSAL "true" or "false"; ROUND the round's id; SPLIT one of "live",
+// "dealt/double_mean", "dealt/equal" and "dealt/tiers/PACKETSxCENTS,PACKETSxCENTS…". Numbers are in decimal. No part can hold a
+// colon, so each text has one meaning. For AmountsAlgorithm the text begins with redrain:1 and ends with CAP.
+//
+// The secret is the argument, not the round's, which has none before it is begun. An unknown algorithm has the commitment "".
+func Commitment(algorithm int, r Round, secret Secret) string {
+	if algorithm != AmountsAlgorithm && algorithm != Algorithm {
+		return ""
+	}
+	s := r.Settings
 	text := fmt.Sprintf("redrain:%d:%s:%d:%d:%d:%d:%s:%s:%d",
-		Algorithm, string(secret), s.Total, s.Packets, s.Min, s.Max, s.splitText(), s.Pace, s.Cap)
+		algorithm, string(secret), s.Total, s.Packets, s.Min, s.Max, s.splitText(), s.Pace, s.Cap)
+	if algorithm == Algorithm {
+		text += fmt.Sprintf(":%d:%d:%d:%d:%t:%t:%s", s.Countdown.Milliseconds(), s.Duration.Milliseconds(),
+			s.DropsPerSecond, s.BombPercent, s.CloseWhenSoldOut, r.Rehearsal, r.ID)
+	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }

@@ -12,7 +12,9 @@ var (
 	ErrBusy       = errors.New("too much is waiting")
 	ErrUnknown    = errors.New("the result is not known")
 	ErrTorn       = errors.New("the round's keys do not fit together")
-	// ErrRefused: nothing was done, and asking again at once would not help.
+	// ErrRefused: nothing was done. Unless ErrTryAgain is there too, asking again at once would not help.
 	ErrRefused = errors.New("refused")
-	ErrOff     = errors.New("this is not set up")
+	// ErrTryAgain: nothing was done, for a reason that passes, such as a failover.
+	ErrTryAgain = errors.New("nothing was done, try again")
+	ErrOff      = errors.New("this is not set up")
 )

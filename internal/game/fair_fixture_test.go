@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 )
 
 // updateTestdata names the variable that, when set, has this test write its file anew.
@@ -17,45 +20,64 @@ const fairFixture = "testdata/fair.json"
 
 // fairCase is one round as its players can check it: what the browser's code must make of the same secret and settings.
 type fairCase struct {
-	Name       string  `json:"name"`
-	Secret     string  `json:"secret"`
-	Total      Cents   `json:"total_cents"`
-	Packets    int     `json:"packets"`
-	Min        Cents   `json:"min_cents"`
-	Max        Cents   `json:"max_cents"`
-	Split      Split   `json:"split"`
-	Deal       Deal    `json:"deal"`
-	Tiers      []Tier  `json:"tiers"`
-	Pace       Pace    `json:"pace"`
-	Cap        int     `json:"cap"`
-	Commitment string  `json:"commitment"`
-	Amounts    []Cents `json:"amounts"`    // the first 30, in the order of claims
-	AllSHA256  string  `json:"all_sha256"` // of all amounts, in decimal, with a comma between two
+	Name             string         `json:"name"`
+	ID               string         `json:"id"`
+	Rehearsal        bool           `json:"rehearsal"`
+	Secret           string         `json:"secret"`
+	Total            Cents          `json:"total_cents"`
+	Packets          int            `json:"packets"`
+	Min              Cents          `json:"min_cents"`
+	Max              Cents          `json:"max_cents"`
+	Split            Split          `json:"split"`
+	Deal             Deal           `json:"deal"`
+	Tiers            []Tier         `json:"tiers"`
+	Pace             Pace           `json:"pace"`
+	Cap              int            `json:"cap"`
+	CountdownMS      int64          `json:"countdown_ms"`
+	DurationMS       int64          `json:"duration_ms"`
+	DropsPerSecond   int            `json:"drops_per_second"`
+	BombPercent      int            `json:"bomb_percent"`
+	CloseWhenSoldOut bool           `json:"close_when_sold_out"`
+	Commitments      map[int]string `json:"commitments"`      // by algorithm
+	Amounts          []Cents        `json:"amounts"`          // the first 30, in the order of claims
+	AllSHA256        string         `json:"all_sha256"`       // of all amounts, in decimal, with a comma between two
+	Drops            []string       `json:"drops"`            // the first 10, in the order of their fall, as in textOf
+	AllDropsSHA256   string         `json:"all_drops_sha256"` // of all drops, with a comma between two
+}
+
+func textOf(d Drop) string { return fmt.Sprintf("%d %s %d %d", d.ID, d.Kind, d.AtMS, d.Lane) }
+
+// joined are the texts of all, and their SHA-256 with a comma between two.
+func joined[T any](all []T, text func(T) string) (texts []string, sum string) {
+	for _, one := range all {
+		texts = append(texts, text(one))
+	}
+	hash := sha256.Sum256([]byte(strings.Join(texts, ",")))
+	return texts, hex.EncodeToString(hash[:])
 }
 
 func fairCaseOf(name string, s Settings, secret Secret) fairCase {
+	round := Round{ID: knownRound, Settings: s, Rehearsal: s.Packets%2 == 1}
 	all := amounts(s, secret)
-	hash := sha256.New()
-	for i, amount := range all {
-		if i > 0 {
-			hash.Write([]byte(","))
-		}
-		fmt.Fprintf(hash, "%d", amount)
-	}
+	_, amountsSum := joined(all, func(c Cents) string { return strconv.FormatInt(int64(c), 10) })
+	drops, dropsSum := joined(NewSchedule(s, secret).drops, textOf)
 	tiers := s.Tiers
 	if tiers == nil {
 		tiers = []Tier{}
 	}
 	return fairCase{
-		Name: name, Secret: string(secret), Total: s.Total, Packets: s.Packets, Min: s.Min, Max: s.Max, Split: s.Split,
-		Deal: s.Deal, Tiers: tiers, Pace: s.Pace, Cap: s.Cap, Commitment: Commitment(s, secret),
-		Amounts: all[:min(30, len(all))], AllSHA256: hex.EncodeToString(hash.Sum(nil)),
+		Name: name, ID: round.ID, Rehearsal: round.Rehearsal, Secret: string(secret), Total: s.Total, Packets: s.Packets, Min: s.Min,
+		Max: s.Max, Split: s.Split, Deal: s.Deal, Tiers: tiers, Pace: s.Pace, Cap: s.Cap,
+		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
+		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
+		Commitments: map[int]string{AmountsAlgorithm: Commitment(AmountsAlgorithm, round, secret), Algorithm: Commitment(Algorithm, round, secret)},
+		Amounts:     all[:min(30, len(all))], AllSHA256: amountsSum, Drops: drops[:min(10, len(drops))], AllDropsSHA256: dropsSum,
 	}
 }
 
 // fairCases go to the edges of what a round may be, where the two sides would part first.
 func fairCases() []fairCase {
-	live := Settings{Total: 10_000, Packets: 20, Min: 1, Split: SplitLive, Pace: PaceEven, Cap: 1}
+	live := validSettings()
 	dealt := live
 	dealt.Split, dealt.Deal, dealt.Pace, dealt.Cap = SplitDealt, DealDoubleMean, PaceBurst, 3
 	with := func(s Settings, change func(*Settings)) Settings {
@@ -65,6 +87,9 @@ func fairCases() []fairCase {
 	cases := []fairCase{
 		fairCaseOf("live", live, knownSecret),
 		fairCaseOf("live between bounds", with(live, func(s *Settings) { s.Min, s.Max = 300, 700 }), knownSecret),
+		fairCaseOf("live, as many drops as may be", with(live, func(s *Settings) {
+			s.Duration, s.DropsPerSecond, s.BombPercent = MaxDuration, MaxDropsPerSecond, MaxBombPercent
+		}), fixed(7)),
 		fairCaseOf("live, one packet", with(live, func(s *Settings) { s.Packets = 1 }), fixed(1)),
 		fairCaseOf("live, a cent each", with(live, func(s *Settings) { s.Total = 20 }), fixed(2)),
 		fairCaseOf("live, all as much as may be", with(live, func(s *Settings) { s.Max = 500 }), fixed(3)),
@@ -79,6 +104,8 @@ func fairCases() []fairCase {
 	}
 	for i := range 20 {
 		s := with(live, func(s *Settings) { s.Total, s.Packets, s.Min = Cents(9973+i*i*7919), 3+i*5, Cents(1+i) })
+		s.Countdown, s.Duration = time.Duration(i)*time.Second, MinDuration+time.Duration(i*i*i)*37*time.Millisecond
+		s.DropsPerSecond, s.BombPercent, s.CloseWhenSoldOut = 1+2*i, min(3*i, MaxBombPercent), i%3 > 0
 		cases = append(cases, fairCaseOf(fmt.Sprintf("live %d", i), s, fixed(100+i)))
 	}
 	return cases
@@ -102,6 +129,6 @@ func TestFairFixtureIsWhatTheServerDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what this code draws; if the rules were meant to change, Algorithm must change too, and then %s be set", fairFixture, updateTestdata)
+		t.Errorf("%s is not what this code draws; what rounds were begun with must stay as it is; for new rules or cases set %s", fairFixture, updateTestdata)
 	}
 }

@@ -18,10 +18,12 @@ type Round struct {
 	FreezeVersion int64
 	Rehearsal     bool
 	Secret        Secret // made with the start; never shown before Settled
-	Commitment    string
-	StartsAt      Moment
-	EndsAt        Moment
-	CreatedAt     time.Time
+	// Algorithm is the number of the way in which the round is drawn and Commitment is made; 0 in a draft.
+	Algorithm  int
+	Commitment string
+	StartsAt   Moment
+	EndsAt     Moment
+	CreatedAt  time.Time
 	// Place orders the drafts of a room, ascending. A draft with StartsOn is started by itself at that moment; 0: by hand.
 	Place    int64
 	StartsOn Moment

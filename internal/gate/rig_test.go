@@ -195,7 +195,7 @@ func (s *site) rain(change ...func(*game.Settings)) game.Round {
 	round := game.Round{
 		ID: uuid.NewString(), Room: room, Settings: settings, Phase: game.Raining, Secret: game.NewSecret(), CreatedAt: time.Now(),
 	}
-	round.Commitment = game.Commitment(settings, round.Secret)
+	round.Algorithm, round.Commitment = game.Algorithm, game.Commitment(game.Algorithm, round, round.Secret)
 	s.books.Keep(round) // before Redis tells of it
 	standing, err := s.redis.Open(s.t.Context(), round, nil)
 	if err != nil {

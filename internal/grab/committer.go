@@ -2,7 +2,8 @@
 // so one tap alone goes at once and a storm goes in large batches.
 //
 // Invariant 4 is what makes a retry safe: a won tap repeated has its first result. A timeout means unknown, so the same taps
-// are tried again until their deadline, and on such a retry a duplicate is this tap's own win.
+// are tried again until their deadline, and from then on a duplicate is this tap's own win. A refusal that passes, as in a
+// failover, is tried again too, but nothing was done: after it a duplicate is one.
 package grab
 
 import (
@@ -15,7 +16,8 @@ import (
 )
 
 // Script is the atomic grab: an answer for each tap, in order. An error that wraps game.ErrRefused, game.ErrGone or
-// game.ErrTorn says that nothing was done; any other that the result is unknown.
+// game.ErrTorn says that nothing was done, with game.ErrTryAgain for a reason that passes; any other that the result is unknown.
+// It never repeats by itself what may have been done.
 type Script interface {
 	Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error)
 }

@@ -27,7 +27,7 @@ type plan struct {
 
 var fates = []fate{
 	{}, {}, {}, {before: errLost}, {after: errLost}, {short: true}, {hangs: true},
-	{before: fmt.Errorf("%w", game.ErrRefused)}, {before: fmt.Errorf("%w", game.ErrGone)}, {before: fmt.Errorf("%w", game.ErrTorn)},
+	{before: fmt.Errorf("%w", game.ErrRefused)}, {before: errPasses}, {before: fmt.Errorf("%w", game.ErrGone)}, {before: fmt.Errorf("%w", game.ErrTorn)},
 }
 
 func drawPlan(t *rapid.T) plan {

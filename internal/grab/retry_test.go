@@ -42,7 +42,7 @@ func inOneBatch(t *testing.T, c *Committer, taps ...game.Tap) []*ear {
 func TestAnUnknownResultIsTriedAgainWithTheSameTaps(t *testing.T) {
 	for name, lost := range map[string]fate{
 		"lost request": {before: errLost}, "lost reply": {after: errLost}, "answers missing": {short: true}, "silence": {hangs: true},
-		"unknown": {before: fmt.Errorf("proxy: %w", game.ErrUnknown)},
+		"unknown": {before: fmt.Errorf("proxy: %w", game.ErrUnknown)}, "failover": {before: errPasses},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -210,6 +210,37 @@ func TestOnARetryDuplicatesAreOwnWins(t *testing.T) {
 				t.Errorf("tap %d: %v, want %v", i, answer, want)
 			}
 		}
+	})
+}
+
+// A refusal says that nothing was done. A duplicate on the next try is another tap's win, of the player's other tab, and was
+// told as this one's own.
+func TestAfterARefusalADuplicateStaysOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{}
+		c := New(p, Options{})
+		submit(t, c, tapOf(1, 4))
+		synctest.Wait()
+		p.fate = func(call int) fate { return first(3, fate{before: errPasses})(call) }
+		again := submit(t, c, tapOf(1, 4))
+		closed(t, c)
+		again.want(t, game.Duplicate)
+		if len(p.seen()) != 4 {
+			t.Errorf("%d calls, want 4", len(p.seen()))
+		}
+	})
+}
+
+// A try whose result is unknown stays unknown, whatever comes after it.
+func TestARefusalAfterAnUnknownResultTakesNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{fate: func(call int) fate {
+			return []fate{{after: errLost}, {before: errPasses}, {before: errPasses}, {}}[call]
+		}}
+		c := New(p, Options{})
+		e := submit(t, c, tapOf(1, 4))
+		closed(t, c)
+		e.want(t, game.Won)
 	})
 }
 

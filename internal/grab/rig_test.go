@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -11,12 +12,21 @@ import (
 	"go.uber.org/goleak"
 
 	"redrain/internal/game"
+	"redrain/internal/rdb"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	rdb.LogDriver(slog.New(slog.DiscardHandler))
+	// After many failed dials go-redis looks once a second whether the server is back, and notices that its pool was closed
+	// at the next look.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
+}
 
-// errLost stands for a reply that never came.
-var errLost = errors.New("no reply")
+// errLost stands for a reply that never came, errPasses for a refusal as in a failover.
+var (
+	errLost   = errors.New("no reply")
+	errPasses = fmt.Errorf("%w: %w: READONLY", game.ErrRefused, game.ErrTryAgain)
+)
 
 // call is one call of the script.
 type call struct {

@@ -57,10 +57,11 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
+	unknown := false // an earlier try may have been done
 	for try := 0; ; try++ {
 		grabbed, err := c.try(q, taps, deadline)
 		if err == nil {
-			if try > 0 {
+			if unknown {
 				ownWins(taps, grabbed.Answers)
 			}
 			c.opts.Grabbed(q.room, q.round, grabbed)
@@ -69,9 +70,10 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 			}
 			return
 		}
+		unknown = unknown || (!errors.Is(err, game.ErrRefused) && !keysLost(err))
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
 		if final(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
-			answerAll(batch, failed(err, try))
+			answerAll(batch, failed(err, unknown))
 			return
 		}
 		delay = min(2*delay, mostDelay)
@@ -93,20 +95,23 @@ func (c *Committer) try(q *queue, taps []game.Tap, deadline time.Time) (game.Gra
 }
 
 func final(err error) bool {
-	return errors.Is(err, game.ErrRefused) || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
+	refused := errors.Is(err, game.ErrRefused) && !errors.Is(err, game.ErrTryAgain)
+	return refused || keysLost(err)
 }
 
+func keysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
+
 // failed is what the taps of a batch hear that did not come through. A round whose keys are lost grants nothing until an operator
-// has looked at it, so they hear frozen if nothing can have been done; after an earlier try, whose result is unknown, busy.
-func failed(err error, try int) game.Outcome {
-	if try == 0 && (errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)) {
+// has looked at it, so they hear frozen if nothing can have been done; after a try whose result is unknown, busy.
+func failed(err error, unknown bool) game.Outcome {
+	if !unknown && keysLost(err) {
 		return game.Frozen
 	}
 	return game.Busy
 }
 
-// ownWins tells a retry's duplicates as what they are: this batch's own wins, whose first reply was lost. A second tap on
-// the same drop in the batch stays a duplicate.
+// ownWins tells duplicates after a try whose result is unknown as what they are: this batch's own wins, whose first reply was
+// lost. A second tap on the same drop in the batch stays a duplicate.
 func ownWins(taps []game.Tap, answers []game.Answer) {
 	seen := make(map[game.Tap]bool, len(taps))
 	for i, tap := range taps {

@@ -15,7 +15,7 @@
 //     the order of their ids. Its last UPDATE says again what it relied on.
 //   - A payout is planned with the commit that settles its round, and moves money from its players once, with the commit that
 //     makes it paid. Rehearsals and rounds that are not settled, so frozen ones too, have none.
-//   - A round's secret and commitment are written once, by the first Begin. The secret is in no error and no log.
+//   - A round's secret, algorithm and commitment are written once, by the first Begin. The secret is in no error and no log.
 //
 // Statements keep to what SQLite, PostgreSQL and MySQL have in common. Ids are text, money is BIGINT cents, moments are BIGINT
 // milliseconds since 1970.

@@ -89,7 +89,7 @@ func wantWhole(t *testing.T, l *ledger.Ledger, doing string, r rounds) {
 		if round.Phase.Active() {
 			active++
 		}
-		if round.Commitment != game.Commitment(round.Settings, round.Secret) {
+		if round.Commitment != game.Commitment(round.Algorithm, round, round.Secret) {
 			t.Errorf("%s: the commitment is not that of the settings", doing)
 		}
 		account := must[game.Account](t)(l.Account(t.Context(), id))

@@ -58,18 +58,14 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 // fillBefore makes a raining round of 100 cents with two claims, as it was written then.
 func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 	t.Helper()
-	round := game.Round{ID: uuid.NewString(), Room: newRoom(t, l), Rehearsal: rehearsal}
+	round := draftBefore(t, l, newRoom(t, l), rehearsal)
 	of := ""
 	if rehearsal {
 		of = "play_"
 	}
 	room, id := round.Room, round.ID
 	for _, statement := range []string{
-		fmt.Sprintf(`INSERT INTO rounds (id, room, title, total_cents, packets, split, deal, tiers, pace, cap, min_cents, max_cents, countdown_ms,
-			duration_ms, drops_per_second, bomb_percent, close_when_sold_out, rehearsal, phase, reason, frozen, secret, commitment, starts_at,
-			ends_at, claimed_packets, claimed_cents, created_at, begun_at, closed_at)
-			VALUES ('%s', '%s', '', 100, 10, 'live', '', 'null', 'even', 1, 1, 0, 10000, 30000, 8, 10, TRUE, %t, 'raining', '', FALSE, 's', 'c', 1,
-			2, 0, 0, 1, 1, 0)`, id, room, rehearsal),
+		"UPDATE rounds SET phase = 'raining', secret = 's', commitment = 'c', begun_at = 1, starts_at = 1, ends_at = 2 WHERE id = '" + id + "'",
 		fmt.Sprintf("INSERT INTO round_books VALUES ('%s', 2, 42, 2, 0, 0, 0, 0, FALSE)", id),
 		fmt.Sprintf(`INSERT INTO accounts VALUES ('%[1]shost:%[2]s', '%[1]shost', '%[2]s', -100), ('%[1]sescrow:%[3]s', '%[1]sescrow', '%[3]s', 58),
 			('%[1]splayer:ann', '%[1]splayer', 'ann', 30), ('%[1]splayer:bob', '%[1]splayer', 'bob', 12)`, of, room, id),
@@ -81,6 +77,22 @@ func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 		if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
+	}
+	return round
+}
+
+// draftBefore makes a draft with all defaults but 10 packets and 100 cents, in columns that there were from version 10 on.
+func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) game.Round {
+	t.Helper()
+	round := game.Round{ID: uuid.NewString(), Room: room, Settings: game.DefaultSettings(), Rehearsal: rehearsal, Phase: game.Draft}
+	round.Settings.Packets, round.Settings.Total = 10, 100
+	statement := fmt.Sprintf(`INSERT INTO rounds (id, room, title, total_cents, packets, split, deal, tiers, pace, cap, min_cents, max_cents,
+		countdown_ms, duration_ms, drops_per_second, bomb_percent, close_when_sold_out, rehearsal, phase, reason, frozen, secret, commitment,
+		starts_at, ends_at, claimed_packets, claimed_cents, created_at, begun_at, closed_at)
+		VALUES ('%s', '%s', '', 100, 10, 'live', '', '[]', 'even', 1, 1, 0, 10000, 30000, 8, 10, TRUE, %t, 'draft', '', FALSE, '', '',
+		0, 0, 0, 0, 1, 0, 0)`, round.ID, room, rehearsal)
+	if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
 	return round
 }

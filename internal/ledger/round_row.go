@@ -37,6 +37,7 @@ type roundRow struct {
 	FreezeReason     string `bun:"freeze_reason"`
 	FreezeVersion    int64  `bun:"freeze_version"`
 	Secret           string `bun:"secret"`
+	Algorithm        int    `bun:"algorithm"` // in a draft that of a server which does not know the column
 	Commitment       string `bun:"commitment"`
 	StartsAt         int64  `bun:"starts_at"`
 	EndsAt           int64  `bun:"ends_at"`
@@ -60,7 +61,7 @@ func draftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) (
 		Cap: s.Cap, MinCents: int64(s.Min), MaxCents: int64(s.Max),
 		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
 		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-		Rehearsal: rehearsal, Phase: string(game.Draft), CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
+		Rehearsal: rehearsal, Phase: string(game.Draft), Algorithm: game.AmountsAlgorithm, CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
 	}, nil
 }
 
@@ -69,7 +70,7 @@ func (r *roundRow) round() (game.Round, error) {
 	if err != nil {
 		return game.Round{}, err
 	}
-	return game.Round{
+	round := game.Round{
 		ID: r.ID, Room: r.Room, Settings: settings,
 		Phase: game.Phase(r.Phase), Reason: game.CloseReason(r.Reason), Frozen: r.Frozen,
 		FreezeReason: game.FreezeReason(r.FreezeReason), FreezeVersion: r.FreezeVersion, Rehearsal: r.Rehearsal,
@@ -77,7 +78,11 @@ func (r *roundRow) round() (game.Round, error) {
 		StartsAt: game.Moment(r.StartsAt), EndsAt: game.Moment(r.EndsAt), CreatedAt: time.UnixMilli(r.CreatedAt),
 		Place: r.Place, StartsOn: game.Moment(r.StartsOn),
 		Claimed: game.Left{Packets: r.ClaimedPackets, Cents: game.Cents(r.ClaimedCents)},
-	}, nil
+	}
+	if r.Commitment != "" {
+		round.Algorithm = r.Algorithm
+	}
+	return round, nil
 }
 
 func (r *roundRow) settings() (game.Settings, error) {

@@ -38,7 +38,8 @@ func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game
 		}
 		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("phase = ?", game.Countdown).Set("begun_at = ?", now).
-				Set("secret = ?", string(secret)).Set("commitment = ?", game.Commitment(round.Settings, secret))
+				Set("secret = ?", string(secret)).Set("algorithm = ?", game.Algorithm).
+				Set("commitment = ?", game.Commitment(game.Algorithm, round, secret))
 		})
 	})
 }

@@ -23,12 +23,12 @@ func TestBeginStoresTheFirstSecretAndItsCommitment(t *testing.T) {
 		if first.Phase != game.Countdown || first.Secret != secret || first.StartsAt != 0 {
 			t.Errorf("begun: %s, starts at %d, its own secret: %t", first.Phase, first.StartsAt, first.Secret == secret)
 		}
-		if first.Commitment != game.Commitment(draft.Settings, secret) {
-			t.Errorf("the commitment %s is not that of the secret", first.Commitment)
+		if first.Algorithm != game.Algorithm || first.Commitment != game.Commitment(game.Algorithm, draft, secret) {
+			t.Errorf("algorithm %d with the commitment %s, which is not that of the secret", first.Algorithm, first.Commitment)
 		}
 		again := must[game.Round](t)(open().Begin(t.Context(), draft.ID, game.NewSecret()))
 		if !reflect.DeepEqual(again, first) {
-			t.Errorf("begun again, the round differs in phase (%s), secret or commitment", again.Phase)
+			t.Errorf("begun again, the round differs in phase (%s), secret, algorithm or commitment", again.Phase)
 		}
 	})
 }

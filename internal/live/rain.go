@@ -21,7 +21,10 @@ type rain struct {
 	// owed claims were counted by a snapshot at owedSince: who has not heard of them a moment later has missed something.
 	owed      int
 	owedSince time.Time
-	// final: nothing can be granted any more, and every seat's claims have been read since. It never reverts.
+	latest    game.Moment // of Redis' clock in the snapshots that were followed
+	ended     bool        // Redis said, by its own clock, that the window is over beyond doubt
+	// final: nothing can be granted any more, and every seat's claims have been read since. Only what Redis said leads to it,
+	// never this instance's estimate of the time, which may be wrong for a while.
 	final bool
 
 	taps int64 // counted here
@@ -77,7 +80,9 @@ func (r *rain) sentDrops(now game.Moment) []game.Drop {
 // was read last.
 func (r *rain) follow(booked game.Round, s game.Standing) bool {
 	before := r.round
-	turnedBack := r.round.Phase == game.Raining && s.Phase == game.Countdown // the snapshot is a little old
+	// A snapshot may be a little old. If not, the phase was turned by an estimate of the time that was wrong.
+	old := s.Now < r.latest || s.Now >= s.StartsAt-edgeMS
+	turnedBack := r.round.Phase == game.Raining && s.Phase == game.Countdown && old
 	if !r.round.Phase.Over() && !turnedBack {
 		r.round.Phase = s.Phase
 	}
@@ -92,6 +97,9 @@ func (r *rain) follow(booked game.Round, s game.Standing) bool {
 	r.frozen, r.keysLost = s.Frozen, false
 	r.hold(booked)
 	r.noteLeft(s.Left)
+	r.latest = max(r.latest, s.Now)
+	r.ended = s.EndsAt > 0 && s.Now > s.EndsAt+edgeMS
+	r.final = r.final && r.over()
 	if r.applied >= r.owed {
 		r.owed, r.owedSince = r.round.Settings.Packets-s.Left.Packets, time.Now()
 	}
@@ -149,13 +157,8 @@ func (r *rain) missed() bool { return r.applied < r.owed && time.Since(r.owedSin
 
 func (r *rain) soldOut() bool { return r.left.Packets == 0 }
 
-// late: the window is over beyond doubt.
-func (r *rain) late(now game.Moment) bool { return r.round.EndsAt > 0 && now > r.round.EndsAt+edgeMS }
-
 // over: nothing can be granted any more.
-func (r *rain) over(now game.Moment) bool {
-	return r.soldOut() || r.round.Phase.Over() || r.late(now)
-}
+func (r *rain) over() bool { return r.soldOut() || r.round.Phase.Over() || r.ended }
 
 // surelyOpen: the window is open beyond doubt, whatever the estimate of Redis' clock is off.
 func (r *rain) surelyOpen(now game.Moment) bool {

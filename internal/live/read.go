@@ -97,7 +97,7 @@ func (r *Room) catchUp(ctx context.Context) error {
 	rain := r.rain
 	var over bool
 	if rain != nil {
-		over = rain.over(r.opts.Clock.Now())
+		over = rain.over()
 	}
 	needed := rain != nil && rain.round.StartsAt > 0 && ((over && !rain.final) || r.lost.Load() || rain.missed())
 	r.mu.Unlock()

@@ -24,10 +24,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const code = "PARTY8"
 
-// clock is the bubble's clock as the estimate of Redis' clock.
-type clock struct{ spread int64 }
+// clock is the bubble's clock as the estimate of Redis' clock, which may be wrong by a step.
+type clock struct {
+	spread int64
+	step   atomic.Int64 // ms
+}
 
-func (c *clock) Now() game.Moment { return now() }
+func (c *clock) Now() game.Moment { return now() + game.Moment(c.step.Load()) }
 func (c *clock) Spread() int64    { return c.spread }
 
 // committer keeps what it was asked until a test answers.

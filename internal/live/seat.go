@@ -159,7 +159,7 @@ func (s *Seat) judge(r *rain, id game.DropID, now game.Moment, spread int64) (ga
 	if claim, ok := s.claimOf(id); ok {
 		return game.Answer{Outcome: game.Duplicate, Cents: claim.Cents, Number: claim.Number}, true
 	}
-	outcome, known := s.judgeShut(r, now)
+	outcome, known := s.judgeShut(r)
 	if r.surelyOpen(now) {
 		outcome, known = s.judgeOpen(r, id, now, spread)
 	}
@@ -171,7 +171,7 @@ func (s *Seat) judgeOpen(r *rain, id game.DropID, now game.Moment, spread int64)
 	switch {
 	case len(s.claims) >= r.round.Settings.Cap: // then these are all that the player can ever have
 		return game.Capped, true
-	case s.loaded && r.final:
+	case s.loaded && r.final && r.soldOut():
 		return game.SoldOut, true
 	case s.spent[id]:
 		return game.Missed, true
@@ -185,14 +185,14 @@ func (s *Seat) judgeOpen(r *rain, id game.DropID, now game.Moment, spread int64)
 }
 
 // judgeShut answers for rounds that can grant nothing any more, once this player's own claims are known for good.
-func (s *Seat) judgeShut(r *rain, now game.Moment) (game.Outcome, bool) {
+func (s *Seat) judgeShut(r *rain) (game.Outcome, bool) {
 	closed := r.round.Phase.Over()
 	switch {
 	case !s.loaded || !r.final || r.round.Frozen:
 		return "", false
 	case closed && r.round.Reason == game.BySoldOut:
 		return game.SoldOut, true
-	case closed || r.late(now):
+	case closed || r.ended:
 		return game.Late, true
 	default:
 		return "", false

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,8 +20,13 @@ import (
 type Client struct {
 	redis redis.UniversalClient
 	clock *Clock
+	// topology is nil without a cluster.
+	topology *topology
 	// instance tells this process from the others in batches and staged lists.
 	instance string
+	// connections counts those of all subscriptions.
+	connections atomic.Int64
+	probed      probed
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.
@@ -37,8 +43,12 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
+	c.probed.first = make(chan struct{})
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		c.topology = followTopology(cluster)
+	}
 	if err := c.Ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("redis does not answer: %w", err), client.Close())
+		return nil, errors.Join(fmt.Errorf("redis does not answer: %w", err), c.Disconnect())
 	}
 	return c, nil
 }
@@ -51,6 +61,8 @@ func newUniversal(address string) (redis.UniversalClient, error) {
 		}
 		opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = dialTimeout, callTimeout, callTimeout
 		opts.MaxRetries, opts.ContextTimeoutEnabled = -1, true
+		// Another node may have taken over while a dead one is dialled again: who asked tries again by the new topology.
+		opts.DialerRetries = 1
 		return redis.NewClusterClient(opts), nil
 	}
 	opts, err := redis.ParseURL(address)
@@ -85,6 +97,9 @@ func (c *Client) Ping(ctx context.Context) error {
 
 // Disconnect ends all connections.
 func (c *Client) Disconnect() error {
+	if c.topology != nil {
+		c.topology.close()
+	}
 	if err := c.redis.Close(); err != nil {
 		return fmt.Errorf("close redis: %w", err)
 	}

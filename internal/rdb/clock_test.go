@@ -3,6 +3,7 @@ package rdb
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -51,7 +52,7 @@ func TestClockBelievesTheFastestAnswer(t *testing.T) {
 	c.heard(noon, 100*time.Millisecond, time.Second)
 	c.heard(noon.Add(time.Second), 10*time.Millisecond, 2*time.Second)
 	c.wantOffset(t, 2*time.Second)
-	c.heard(noon.Add(2*time.Second), 50*time.Millisecond, 7*time.Second)
+	c.heard(noon.Add(2*time.Second), 50*time.Millisecond, 2020*time.Millisecond)
 	c.wantOffset(t, 2*time.Second)
 	if c.Spread() != 6 {
 		t.Errorf("spread is %d ms", c.Spread())
@@ -61,10 +62,10 @@ func TestClockBelievesTheFastestAnswer(t *testing.T) {
 func TestClockForgetsAfterHalfAMinute(t *testing.T) {
 	c := stoppedClock(noon)
 	c.heard(noon, 2*time.Millisecond, time.Second)
-	c.heard(noon.Add(29_999*time.Millisecond), 20*time.Millisecond, 10*time.Second)
+	c.heard(noon.Add(29_999*time.Millisecond), 20*time.Millisecond, 1100*time.Millisecond)
 	c.wantOffset(t, time.Second)
-	c.heard(noon.Add(30*time.Second), 20*time.Millisecond, 10*time.Second)
-	c.wantOffset(t, 10*time.Second)
+	c.heard(noon.Add(30*time.Second), 20*time.Millisecond, 1100*time.Millisecond)
+	c.wantOffset(t, 1100*time.Millisecond)
 	if c.Spread() != 11 {
 		t.Errorf("spread is %d ms", c.Spread())
 	}
@@ -89,4 +90,63 @@ func TestClockIsWithinItsSpread(t *testing.T) {
 			t.Fatalf("off by %d ms at a spread of %d ms", off, c.Spread())
 		}
 	})
+}
+
+// machine is a local clock whose wall clock and monotonic clock go apart.
+type machine struct{ now time.Time }
+
+func (m *machine) read() time.Time { return m.now }
+
+// pass lets time pass on both.
+func (m *machine) pass(d time.Duration) { m.now = m.now.Add(d) }
+
+// step sets the wall clock alone, as an administrator or NTP does. A time.Time that carries a monotonic reading has the
+// seconds of its wall clock in the bits from 30 up of its first word, and there is no other way to change those alone.
+func (m *machine) step(t *testing.T, d time.Duration) {
+	t.Helper()
+	before := m.now
+	*(*uint64)(unsafe.Pointer(&m.now)) += uint64(int64(d/time.Second)) << 30 //nolint:gosec // see above; it wraps for steps back
+	if m.now.Sub(before) != 0 || m.now.Round(0).Sub(before.Round(0)) != d {
+		t.Fatalf("the wall clock was not stepped alone: %v, then %v", before, m.now)
+	}
+}
+
+// A step of the wall clock of one instance made its players hear early, or late, until an answer of Redis was believed again,
+// half a minute later. Only the monotonic clock counts.
+func TestClockDoesNotFollowAStepOfTheWallClock(t *testing.T) {
+	for _, step := range []time.Duration{-5 * time.Second, 5 * time.Second, -10 * time.Minute, 10 * time.Minute} {
+		t.Run(step.String(), func(t *testing.T) {
+			m := &machine{time.Now()}
+			c := NewClock()
+			c.local = m.read
+			start := m.now.Round(0)
+			c.heard(m.now, 2*time.Millisecond, time.Minute)
+			want := func(after time.Duration) {
+				t.Helper()
+				if off := int64(c.Now()) - start.Add(time.Minute+after).UnixMilli(); off < -2 || off > 2 {
+					t.Errorf("the clock is %d ms off", off)
+				}
+			}
+			want(0)
+			m.pass(time.Second)
+			m.step(t, step)
+			want(time.Second)
+			m.pass(time.Second)
+			c.observe(m.now.Add(-10*time.Millisecond), m.now, start.Add(time.Minute+2*time.Second-5*time.Millisecond).UnixMilli())
+			want(2 * time.Second)
+			m.step(t, -step)
+			want(2 * time.Second)
+		})
+	}
+}
+
+// Redis' clock was set, a node with another clock took over, or this machine was suspended: the next answer shows it, and is
+// believed although it travelled slower.
+func TestClockFollowsAStepOfRedisAtOnce(t *testing.T) {
+	for _, step := range []time.Duration{-time.Minute, -time.Second, time.Second, time.Minute} {
+		c := stoppedClock(noon)
+		c.heard(noon, 2*time.Millisecond, time.Second)
+		c.heard(noon, 40*time.Millisecond, time.Second+step)
+		c.wantOffset(t, time.Second+step)
+	}
 }

@@ -1,5 +1,7 @@
 package rdb
 
+import "strconv"
+
 // Every key and channel is spelled here and nowhere else. All keys of a round share the hash tag {round}, those of a room
 // {room}, so that each script's keys lie in one slot of a cluster.
 
@@ -29,6 +31,11 @@ func readyKey(instance string) string { return "redrain:ready:" + instance }
 func roomChannel(room string) string { return channelPrefix + room }
 
 const channelPrefix = "redrain:room:"
+
+// echoChannel is heard by one connection of one instance alone, which publishes there to see whether it hears.
+func echoChannel(instance string, connection int64) string {
+	return "redrain:instance:" + instance + ":" + strconv.FormatInt(connection, 10)
+}
 
 // settleGroup is the outbox's consumer group.
 const settleGroup = "settle"

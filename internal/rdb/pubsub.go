@@ -3,82 +3,11 @@ package rdb
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/redis/go-redis/v9"
 
 	"redrain/internal/game"
 )
-
-// subscriptionBuffer is how many messages may wait between go-redis' reader and ours, which never blocks.
-const subscriptionBuffer = 8192
-
-// Subscription is this instance's one subscription, for the rooms that it serves. What it hears goes to one function, which
-// must not block. Pub/sub is a hint: after every (re)subscription the function hears Lost for the room.
-type Subscription struct {
-	pubsub *redis.PubSub
-	hear   func(game.Heard)
-	log    *slog.Logger
-	done   sync.WaitGroup
-}
-
-// Subscribe starts the subscription without any room.
-func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, hear func(game.Heard)) *Subscription {
-	s := &Subscription{pubsub: c.redis.Subscribe(ctx), hear: hear, log: log}
-	messages := s.pubsub.ChannelWithSubscriptions(redis.WithChannelSize(subscriptionBuffer))
-	s.done.Go(func() {
-		for message := range messages {
-			s.take(message)
-		}
-	})
-	return s
-}
-
-// Add begins to listen to a room; Lost is heard once Redis has confirmed it, and after every reconnection.
-func (s *Subscription) Add(ctx context.Context, room string) error {
-	if err := s.pubsub.Subscribe(ctx, roomChannel(room)); err != nil {
-		return fmt.Errorf("subscribe: %w", err)
-	}
-	return nil
-}
-
-// Remove stops listening to a room.
-func (s *Subscription) Remove(ctx context.Context, room string) error {
-	if err := s.pubsub.Unsubscribe(ctx, roomChannel(room)); err != nil {
-		return fmt.Errorf("unsubscribe: %w", err)
-	}
-	return nil
-}
-
-// Close ends the subscription; nothing is heard after it returned.
-func (s *Subscription) Close() error {
-	err := s.pubsub.Close()
-	s.done.Wait()
-	if err != nil {
-		return fmt.Errorf("end the subscription: %w", err)
-	}
-	return nil
-}
-
-func (s *Subscription) take(message any) {
-	switch m := message.(type) {
-	case *redis.Subscription:
-		if m.Kind == "subscribe" {
-			s.hear(game.Heard{Room: strings.TrimPrefix(m.Channel, channelPrefix), Lost: true})
-		}
-	case *redis.Message:
-		heard, err := parseHeard(m.Payload)
-		heard.Room = strings.TrimPrefix(m.Channel, channelPrefix)
-		if err != nil {
-			s.log.Error("a published message does not parse", "room", heard.Room, "error", err)
-			heard.Lost = true
-		}
-		s.hear(heard)
-	}
-}
 
 // PublishTally sends a room's tally, a wire.Tally in JSON, to all instances.
 func (c *Client) PublishTally(ctx context.Context, room string, tally []byte) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +63,11 @@ type reply struct {
 func (c *Client) call(ctx context.Context, s script, keys []string, args ...any) (*reply, error) {
 	items, err := s.run.Run(ctx, c.redis, keys, args...).Slice()
 	if err != nil {
-		return nil, fmt.Errorf("%s.lua: %w", s.name, unwrapEmbedded(err))
+		err = unwrapEmbedded(err)
+		if passes(err) {
+			err = fmt.Errorf("%w: %w", game.ErrTryAgain, err)
+		}
+		return nil, fmt.Errorf("%s.lua: %w", s.name, err)
 	}
 	return &reply{items: items}, nil
 }
@@ -112,16 +118,27 @@ func lostKeys(word string) error {
 	return fmt.Errorf("%q: %w", word, errShape)
 }
 
-// NothingDone reports whether Redis refused a script before its first write, so that its effects are known: none.
-func NothingDone(err error) bool {
-	var refused redis.Error
-	if !errors.As(err, &refused) {
-		return false
+// Redis' refusals before the first write of a script. What passes does so by itself: the server is a replica, loads its data,
+// waits for a failover, has another one's slot, or runs another script. Redis checks before a script's first write whether it
+// may write at all, so these mean the same when a command inside the script says them.
+var (
+	lastingRefusals = []string{"WRONGTYPE ", "OOM ", "NOAUTH ", "NOPERM ", "MISCONF ", "CROSSSLOT "}
+	passingRefusals = []string{
+		"READONLY ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ", "TRYAGAIN ", "NOREPLICAS ", "MOVED ", "ASK ", "BUSY ",
+		"max number of clients reached",
 	}
-	for _, prefix := range []string{"WRONGTYPE", "OOM", "NOAUTH", "NOPERM", "READONLY", "MISCONF", "CROSSSLOT"} {
-		if strings.HasPrefix(refused.Error(), prefix) {
-			return true
-		}
-	}
-	return false
+)
+
+// NothingDone reports whether a script's effects are known: none. Redis refused it before its first write, or it was never sent.
+func NothingDone(err error) bool { return passes(err) || refuses(err, lastingRefusals) }
+
+// passes reports whether nothing was done, for a reason that passes by itself.
+func passes(err error) bool {
+	var op *net.OpError
+	unsent := errors.As(err, &op) && op.Op == "dial" // connections are dialled before anything is sent
+	return unsent || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) || refuses(err, passingRefusals)
+}
+
+func refuses(err error, refusals []string) bool {
+	return slices.ContainsFunc(refusals, func(prefix string) bool { return redis.HasErrorPrefix(err, prefix) })
 }

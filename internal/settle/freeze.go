@@ -106,37 +106,42 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 // quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys, or what it
 // has does not fit together and cannot be repaired.
 func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark, error) {
-	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
-	defer cancel()
-	for {
-		mark, err := s.outbox.Watermark(ctx, round.ID)
+	for deadline := time.Now().Add(releaseWithin); ; {
+		mark, done, err := s.isQuiet(ctx, round)
 		switch {
-		case errors.Is(err, game.ErrTorn):
-			if _, err = s.outbox.Repair(ctx, round); err == nil {
-				continue
-			}
-			if !errors.Is(err, game.ErrTorn) && !errors.Is(err, game.ErrGone) {
-				return nil, err
-			}
-			return nil, nil //nolint:nilnil // as below
-		case errors.Is(err, game.ErrGone):
-			return nil, nil //nolint:nilnil // no keys is an answer
+		case done:
+			return mark, nil
 		case err != nil:
 			return nil, err
-		case mark.Frozen && mark.Quiet():
-			return &mark, nil
-		case mark.FreezeVersion > round.FreezeVersion:
-			return nil, fmt.Errorf("%w: somebody else froze or released it just now", game.ErrBusy)
-		}
-		if !mark.Frozen {
-			if err := s.outbox.SetFrozen(ctx, round); err != nil {
-				return nil, err
-			}
-		}
-		if !patience.Pause(ctx, openPause, nil) {
+		case time.Now().After(deadline):
 			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrBusy)
 		}
+		if !patience.Pause(ctx, openPause, nil) {
+			return nil, ctx.Err() //nolint:wrapcheck // says itself what it is
+		}
 	}
+}
+
+// isQuiet looks once. done: mark is where Redis stands, nil where it has nothing to go by.
+func (s *Settler) isQuiet(ctx context.Context, round game.Round) (mark *game.Watermark, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stepFor)
+	defer cancel()
+	now, err := s.outbox.Watermark(ctx, round.ID)
+	if errors.Is(err, game.ErrTorn) {
+		_, err = s.outbox.Repair(ctx, round)
+		return nil, errors.Is(err, game.ErrTorn) || errors.Is(err, game.ErrGone), err
+	}
+	switch {
+	case errors.Is(err, game.ErrGone):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, err
+	case now.FreezeVersion > round.FreezeVersion:
+		return nil, false, fmt.Errorf("%w: somebody else froze or released it just now", game.ErrBusy)
+	case !now.Frozen:
+		return nil, false, s.outbox.SetFrozen(ctx, round)
+	}
+	return &now, now.Quiet(), nil
 }
 
 // DriveAgain tries everything of a round again that could not be booked: dead letters, then claims that were put aside. It

@@ -8,8 +8,8 @@ import (
 )
 
 // SwallowProxy stands between a client and a TCP server, and misbehaves when told: it makes replies
-// vanish although the server did the work, cuts connections, or turns new ones away. It is safe for
-// concurrent use.
+// vanish although the server did the work, stalls or cuts connections, or turns new ones away. It is
+// safe for concurrent use.
 type SwallowProxy struct {
 	Addr string // where clients connect, host:port
 
@@ -61,6 +61,16 @@ func (p *SwallowProxy) SwallowReplies(n int, to string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left, p.needle = n, []byte(to)
+}
+
+// Stall makes every connection there is hang from now on: it stays open, and nothing comes from the
+// server any more. New ones work.
+func (p *SwallowProxy) Stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.hung = true
+	}
 }
 
 // Swallowed is the number of replies that have vanished so far.

@@ -89,7 +89,8 @@ func RoundOf(r game.Round) Round {
 		TotalCents: s.Total, Packets: s.Packets, Split: s.Split, Deal: s.Deal, Tiers: s.Tiers, Pace: s.Pace, Cap: s.Cap,
 		MinCents: s.Min, MaxCents: s.Max, CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
 		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-		Place: r.Place, StartsOn: r.StartsOn, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Commitment: r.Commitment,
+		Place: r.Place, StartsOn: r.StartsOn, StartsAt: r.StartsAt, EndsAt: r.EndsAt,
+		Algorithm: r.Algorithm, Commitment: r.Commitment,
 	}
 	if public.Tiers == nil {
 		public.Tiers = []game.Tier{}

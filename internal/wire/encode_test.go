@@ -128,7 +128,7 @@ func TestRoundOfCarriesEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := RoundOf(game.Round{
-		ID: "11111111-2222-4333-8444-555555555555", Room: "HAPPY8", Phase: game.Raining, Commitment: message.Round.Commitment,
+		ID: "11111111-2222-4333-8444-555555555555", Room: "HAPPY8", Phase: game.Raining, Algorithm: game.Algorithm, Commitment: message.Round.Commitment,
 		Place: 1, StartsAt: 1800000010000, EndsAt: 1800000040000,
 		Settings: game.Settings{
 			Title: "年会第一场", Total: 88800, Packets: 100, Split: game.SplitLive, Pace: game.PaceEven, Cap: 3, Min: 1,

@@ -5,8 +5,9 @@ package wire
 
 import "redrain/internal/game"
 
-// Round is a round as everybody may see it. Secret is empty before the round is settled. Hold is why it is frozen, empty while
-// it is not, or while that is not known yet.
+// Round is a round as everybody may see it. Secret is empty before the round is settled; Algorithm
+// (game.Algorithm) is 0 and Commitment empty in a draft. Hold is why it is frozen, empty while it is not, or while that is
+// not known yet.
 type Round struct {
 	ID               string            `json:"id"`
 	Room             string            `json:"room"`
@@ -34,6 +35,7 @@ type Round struct {
 	StartsOn         game.Moment       `json:"starts_on"`
 	StartsAt         game.Moment       `json:"starts_at"`
 	EndsAt           game.Moment       `json:"ends_at"`
+	Algorithm        int               `json:"algorithm"`
 	Commitment       string            `json:"commitment"`
 	Secret           string            `json:"secret"`
 }

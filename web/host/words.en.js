@@ -154,6 +154,7 @@ export const words = {
   'health.server': 'Server',
   'health.silent': 'does not answer',
   'check.redis': 'Redis',
+  'check.redis pub/sub': 'Redis pub/sub',
   'check.database': 'Database',
   'check.durability': 'Keeps data',
   'check.settlement': 'Settlement',

@@ -146,6 +146,7 @@ export const words = {
   'health.server': '服务器',
   'health.silent': '没有应答',
   'check.redis': 'Redis',
+  'check.redis pub/sub': 'Redis 发布订阅',
   'check.database': '数据库',
   'check.durability': '数据持久',
   'check.settlement': '入账',

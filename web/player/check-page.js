@@ -2,13 +2,16 @@ import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useState } from '../shared/view.js';
 
+/** @import {Drop} from '../shared/messages.js' */
+
 /** @typedef {typeof import('./check-view.js').CheckView} CheckView */
 
 /**
  * Loads what checks a round only when somebody wants to: most never ask.
- * @param {{round: string, phase: string}} props phase: of that round as far as this page knows, so that it is read anew
+ * @param {{round: string, phase: string, drops: Drop[]}} props phase: of that round as far as this page knows, so that it is
+ * read anew; drops: those of that round that came to this page
  */
-export function CheckPage({ round, phase }) {
+export function CheckPage({ round, phase, drops }) {
   const [View, setView] = useState(/** @type {CheckView|null} */ (null));
   const [failed, setFailed] = useState(false);
   const load = () => {
@@ -17,5 +20,5 @@ export function CheckPage({ round, phase }) {
   };
   useEffect(load, []);
   if (failed) return html`<${FullMessage} text=${t('error.offline')} action=${t('action.retry')} onAction=${load} />`;
-  return View ? html`<${View} round=${round} phase=${phase} />` : html`<${FullMessage} text=${t('loading')} />`;
+  return View ? html`<${View} round=${round} phase=${phase} drops=${drops} />` : html`<${FullMessage} text=${t('loading')} />`;
 }

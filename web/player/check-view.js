@@ -1,4 +1,5 @@
 import { asApiError, getOwnResult, getRound } from '../shared/api.js';
+import { isKnown } from '../shared/fair.js';
 import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useState } from '../shared/view.js';
@@ -7,24 +8,24 @@ import { Amounts } from './amounts.js';
 import { Findings } from './findings.js';
 
 /** @import {ApiError} from '../shared/api.js' */
-/** @import {Claim, Round} from '../shared/messages.js' */
+/** @import {Claim, Drop, Round} from '../shared/messages.js' */
 /** @import {Findings as Found} from './check-work.js' */
 
-/** @typedef {{at: 'loading'}|{at: 'failed', error: ApiError}|{at: 'sealed', round: Round}|{at: 'counting', part: number}|{at: 'done', round: Round, claims: Claim[], found: Found}} Step */
+/** @typedef {{at: 'loading'}|{at: 'failed', error: ApiError}|{at: 'sealed', round: Round}|{at: 'unknown'}|{at: 'counting', part: number}|{at: 'done', round: Round, claims: Claim[], drops: Drop[], found: Found}} Step */
 
 /** A page that is not in the room hears of no phase. */
 const LOOK_AGAIN_MS = 5000;
 
 /**
- * Recomputes a round's amounts in front of everybody's eyes.
- * @param {{round: string, phase: string}} props
+ * Recomputes a round's amounts and drops in front of everybody's eyes.
+ * @param {{round: string, phase: string, drops: Drop[]}} props
  */
-export function CheckView({ round: id, phase }) {
+export function CheckView({ round: id, phase, drops }) {
   const [step, setStep] = useState(/** @type {Step} */ ({ at: 'loading' }));
   const load = () => {
     let gone = false;
     const show = (/** @type {Step} */ next) => { if (!gone) setStep(next); };
-    work(id, show).catch((error) => show({ at: 'failed', error: asApiError(error) }));
+    work(id, drops, show).catch((error) => show({ at: 'failed', error: asApiError(error) }));
     return () => { gone = true; };
   };
   useEffect(load, [id, phase]);
@@ -40,13 +41,14 @@ export function CheckView({ round: id, phase }) {
   </main>`;
 }
 
-/** @param {string} id @param {(step: Step) => void} show */
-async function work(id, show) {
+/** @param {string} id @param {Drop[]} drops @param {(step: Step) => void} show */
+async function work(id, drops, show) {
   const { round } = await getRound(id);
   if (round.secret === '') return show({ at: 'sealed', round });
+  if (!isKnown(round)) return show({ at: 'unknown' });
   const claims = await getOwnResult(id).then((own) => own.claims, () => []); // a stranger may check too
-  const found = await check(round, claims, (part) => show({ at: 'counting', part }));
-  return show({ at: 'done', round, claims, found });
+  const found = await check(round, claims, drops, (part) => show({ at: 'counting', part }));
+  return show({ at: 'done', round, claims, drops, found });
 }
 
 /** @param {{step: Step, again: () => void}} props */
@@ -54,7 +56,8 @@ function Shown({ step, again }) {
   switch (step.at) {
     case 'failed': return html`<${FullMessage} text=${step.error.text} action=${t('action.retry')} onAction=${again} />`;
     case 'sealed': return html`<section class="card check-card"><p>${t('fair.sealed')}</p><${Hash} label=${t('fair.commitment')} text=${step.round.commitment} /></section>`;
-    case 'done': return html`<${Findings} round=${step.round} claims=${step.claims} found=${step.found} /><${Amounts} amounts=${step.found.amounts} claims=${step.claims} />`;
+    case 'done': return html`<${Findings} round=${step.round} claims=${step.claims} drops=${step.drops} found=${step.found} /><${Amounts} amounts=${step.found.amounts} claims=${step.claims} />`;
+    case 'unknown': return html`<p class="empty" role="status">${t('error.bad_frame')}</p>`;
     case 'counting': return html`<p class="empty" role="status">${t('fair.counting')}</p><progress class="check-progress" max="1" value=${step.part} aria-label=${t('fair.counting')}></progress>`;
     default: return html`<p class="empty" role="status">${t('loading')}</p>`;
   }

@@ -7,7 +7,7 @@
  * cell (data-kind, data-drop) and said; seconds, sum (own claims, data-cents; what one sees rolls there, and counts only what is
  * open), claims-count (data-count), verdict (data-verdict), held; reason (data-reason), claim (data-drop, data-cents), open,
  * open-all, closed (data-count), own-rank (data-rank), rank (data-rank); history with own-round (data-round, data-cents) and
- * balance (data-cents); check, check-page (data-step), findings (data-right), amount (data-number), check-back; message,
+ * balance (data-cents); check, check-page (data-step), findings (data-right, data-algorithm, data-drops), check-covers, amount (data-number), check-back; message,
  * action; connection (data-state), sound, calm, language, toast.
  * window.redrain: see exposed.js. Taps are real pointer events on the canvas, or clicks on the cells.
  */

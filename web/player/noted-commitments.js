@@ -18,12 +18,12 @@ function all() {
 }
 
 /**
- * Notes on this device what a round was committed to while its secret was still one. Only a commitment that somebody kept
- * from before proves anything: the first one stays, whatever the server says later.
+ * Notes on this device what a round was committed to while it could still be played: later, all that was told of it could be
+ * committed to as well. The first one stays, whatever the server says later.
  * @param {Round} round
  */
-export function noteCommitment({ id, commitment, secret }) {
-  if (!commitment || secret) return;
+export function noteCommitment({ id, phase, commitment }) {
+  if (!commitment || !['countdown', 'raining'].includes(phase)) return;
   const noted = all();
   if (noted.some(([round]) => round === id)) return;
   remember(NAME, JSON.stringify([...noted, [id, commitment]].slice(-MOST_KEPT)));

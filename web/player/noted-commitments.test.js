@@ -7,20 +7,20 @@ globalThis.localStorage = { getItem: (key) => store.get(key) ?? null, setItem: (
 beforeEach(() => store.clear());
 
 test('the first commitment stays, whatever comes later', () => {
-  noteCommitment({ id: 'a', commitment: 'c1', secret: '' });
-  noteCommitment({ id: 'a', commitment: 'c2', secret: '' });
+  noteCommitment({ id: 'a', phase: 'countdown', commitment: 'c1' });
+  noteCommitment({ id: 'a', phase: 'raining', commitment: 'c2' });
   assert.equal(notedCommitment('a'), 'c1');
 });
 
-test('what comes with its secret was not promised before', () => {
-  noteCommitment({ id: 'a', commitment: 'c1', secret: '5ec2e7' });
-  noteCommitment({ id: 'b', commitment: '', secret: '' });
+test('what is first heard of when the round is over was not promised before', () => {
+  for (const phase of ['closed', 'settled']) noteCommitment({ id: 'a', phase, commitment: 'c1' });
+  noteCommitment({ id: 'b', phase: 'draft', commitment: '' });
   assert.equal(notedCommitment('a'), '');
   assert.equal(notedCommitment('b'), '');
 });
 
 test('only the latest are kept, and a spoilt memory is none', () => {
-  for (let i = 0; i < 40; i++) noteCommitment({ id: `r${i}`, commitment: `c${i}`, secret: '' });
+  for (let i = 0; i < 40; i++) noteCommitment({ id: `r${i}`, phase: 'raining', commitment: `c${i}` });
   assert.equal(notedCommitment('r0'), '');
   assert.equal(notedCommitment('r39'), 'c39');
   for (const spoilt of ['{', '7', '{}']) {

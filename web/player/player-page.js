@@ -77,7 +77,7 @@ export function PlayerPage({ code }) {
   const now = step.value;
   if (now.at === 'live') return html`<${LivePage} live=${now.live} code=${code} />`;
   return html`<header class="top"><span></span><${Switches} /></header>
-    ${checked.value ? html`<${CheckPage} round=${checked.value} phase="" />` : html`<${Outside} step=${now} code=${code} />`}`;
+    ${checked.value ? html`<${CheckPage} round=${checked.value} phase="" drops=${[]} />` : html`<${Outside} step=${now} code=${code} />`}`;
 }
 
 /** @param {{step: Exclude<Step, {at: 'live'}>, code: string}} props */
@@ -125,10 +125,13 @@ function endedText(reason) {
 
 /** @param {{live: Live, code: string}} props */
 function Scene({ live, code }) {
-  const { stage, you, round } = live.store;
+  const { stage, you, round, received } = live.store;
   if (!you.value) return html`<${FullMessage} text=${t('loading')} />`;
   if (stage.value === 'countdown' || stage.value === 'raining') return calm.value ? html`<${CalmView} live=${live} />` : html`<${RainView} live=${live} />`;
-  if (checked.value) return html`<${CheckPage} round=${checked.value} phase=${round.value?.id === checked.value ? round.value.phase : ''} />`;
+  if (checked.value) {
+    const known = round.value?.id === checked.value ? round.value : null;
+    return html`<${CheckPage} round=${checked.value} phase=${known?.phase ?? ''} drops=${known ? [...received.values()] : []} />`;
+  }
   return stage.value === 'closed' && played(live.store) ? html`<${EndView} key=${round.value?.id} live=${live} code=${code} />` : html`<${Waiting} live=${live} code=${code} />`;
 }
 

@@ -1,34 +1,45 @@
 /**
- * How the amounts of a round can be checked: from the secret of a settled round everybody can recompute what each claim was
- * to be, and see that the secret is the one which was committed to before the rain began. The rules are the server's own
- * (internal/game: secret, split, commitment), written once more so that nobody has to take its word; testdata/fair.json holds
+ * How a round can be checked: from the secret of a settled round everybody can recompute what each claim was to be, and see
+ * that secret and settings are those which were committed to before the rain began. The rules are the server's own
+ * (internal/game: split, commitment), written once more so that nobody has to take its word; testdata/fair.json holds
  * the two against each other. Every step is exact: no number here exceeds 2^53.
  */
-import { sha1 } from '../vendor/noble-hashes/legacy.js';
 import { sha256 } from '../vendor/noble-hashes/sha2.js';
+import { Draws, hex } from './draws.js';
 
-/** @import {Claim, Round, Tier} from './messages.js' */
+/** @import {Claim, Drop, Round} from './messages.js' */
 
-/** The number of the way in which amounts are drawn; a commitment names it. */
-const ALGORITHM = 1;
-
-const DRAW_DIGITS = 13;
-const DRAWS_PER_HASH = 3;
 /** So many amounts are worked out before others get a turn. */
 const AMOUNTS_AT_ONCE = 5000;
 
 const utf8 = new TextEncoder();
 
-/** @param {Uint8Array} bytes */
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const START = /^redrain:\d:[0-9a-f]{64}(:\d+){4}:(live|dealt\/(double_mean|equal|tiers\/\d+x\d+(,\d+x\d+)*)):(even|burst):\d+/.source;
+/** What committed texts look like, by algorithm. A text of this form has one meaning: no part of it can pass for another. */
+const FORMS = new Map([
+  [1, new RegExp(`${START}$`)],
+  [2, new RegExp(`${START}(:\\d+){4}(:(true|false)){2}:[0-9a-f-]{36}$`)],
+]);
+
+/** Whether this code knows how the round is drawn and committed to. @param {Round} round */
+export const isKnown = ({ algorithm }) => FORMS.has(algorithm);
+
+/** Whether the commitment covers what decides the drops, and not the amounts alone. @param {Round} round */
+export const coversDrops = ({ algorithm }) => algorithm > 1;
 
 /**
  * What the commitment is the SHA-256 of.
- * @param {Round} round with its secret
+ * @param {Round} round with its secret, of a known algorithm
  */
 export function committedText(round) {
-  const { secret, total_cents: total, packets, min_cents: min, max_cents: max, pace, cap } = round;
-  return ['redrain', ALGORITHM, secret, total, packets, min, max, splitText(round), pace, cap].join(':');
+  const { algorithm, secret, total_cents: total, packets, min_cents: min, max_cents: max, pace, cap } = round;
+  /** @type {(string|number|boolean)[]} */
+  const parts = ['redrain', algorithm, secret, total, packets, min, max, splitText(round), pace, cap];
+  if (coversDrops(round)) {
+    const { countdown_ms: countdown, duration_ms: duration, drops_per_second: drops, bomb_percent: bombs, close_when_sold_out: close, rehearsal, id } = round;
+    parts.push(countdown, duration, drops, bombs, close, rehearsal, id);
+  }
+  return parts.join(':');
 }
 
 /** @param {Round} round */
@@ -38,30 +49,10 @@ function splitText({ split, deal, tiers }) {
   return `${split}/${deal}/${tiers.map((tier) => `${tier.packets}x${tier.cents}`).join(',')}`;
 }
 
-/** @param {Round} round with its secret */
-export const commitmentOf = (round) => hex(sha256(utf8.encode(committedText(round))));
-
-/** The endless sequence of 52-bit draws under a label of a secret. */
-class Draws {
-  #prefix;
-  #block = -1;
-  #digest = '';
-
-  /** @param {string} secret @param {'live'|'dealt'|'shuffle'} label */
-  constructor(secret, label) {
-    this.#prefix = `${secret}:${label}:`;
-  }
-
-  /** Draw n, from 0. @param {number} n */
-  at(n) {
-    const block = Math.floor(n / DRAWS_PER_HASH);
-    if (block !== this.#block) {
-      this.#digest = hex(sha1(utf8.encode(this.#prefix + block)));
-      this.#block = block;
-    }
-    const from = DRAW_DIGITS * (n % DRAWS_PER_HASH);
-    return Number.parseInt(this.#digest.slice(from, from + DRAW_DIGITS), 16);
-  }
+/** The commitment worked out again, or '' where secret and settings are none that a round can have. @param {Round} round with its secret */
+export function commitmentOf(round) {
+  const text = committedText(round);
+  return FORMS.get(round.algorithm)?.test(text) ? hex(sha256(utf8.encode(text))) : '';
 }
 
 /**
@@ -148,8 +139,10 @@ async function shuffle(amounts, secret, pause) {
 }
 
 /**
- * The claims that are not what the secret says.
+ * The claims that are not what the secret says: of another amount, or won with a drop that was no packet.
  * @param {Claim[]} claims
  * @param {number[]} amounts
+ * @param {Drop[]} schedule
  */
-export const wrongClaims = (claims, amounts) => claims.filter(({ number, cents }) => amounts[number - 1] !== cents);
+export const wrongClaims = (claims, amounts, schedule) =>
+  claims.filter(({ number, cents, drop }) => amounts[number - 1] !== cents || schedule[drop - 1]?.kind !== 'packet');

@@ -41,7 +41,8 @@
  * @property {number} starts_on when a draft starts by itself; 0: by hand
  * @property {number} starts_at 0 until the round was started
  * @property {number} ends_at
- * @property {string} commitment
+ * @property {number} algorithm how the round is drawn and committed to; 0 in a draft
+ * @property {string} commitment empty in a draft
  * @property {string} secret empty before the round is settled
  */
 

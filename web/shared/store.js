@@ -33,6 +33,8 @@ export class Store {
 
   /** The drops of the round by their id. Not a signal: the rain reads it once a frame. @type {Map<number, Drop>} */
   drops = new Map();
+  /** Every drop of the round that came, by its id; those that fell stay. @type {Map<number, Drop>} */
+  received = new Map();
 
   #clock;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -113,12 +115,16 @@ export class Store {
     this.claims.value = [];
     this.witnessed.value = false;
     this.drops.clear();
+    this.received.clear();
   }
 
   /** @param {string} round @param {Drop[]} drops */
   #addDrops(round, drops) {
     if (round !== this.round.value?.id) return;
-    for (const drop of drops) this.drops.set(drop.drop, drop);
+    for (const drop of drops) {
+      this.drops.set(drop.drop, drop);
+      this.received.set(drop.drop, drop);
+    }
   }
 
   /**

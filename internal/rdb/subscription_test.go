@@ -1,0 +1,143 @@
+package rdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+)
+
+// awaitHearing waits until the subscription hears what it publishes.
+func (l *listener) awaitHearing() {
+	l.t.Helper()
+	testkit.Eventually(l.t, 2*soon, func() error { return l.Check(l.t.Context()) })
+}
+
+// lost waits until every one of some rooms has heard Lost, and returns how long that took.
+func (l *listener) lost(within time.Duration, rooms ...string) time.Duration {
+	l.t.Helper()
+	began, missing := time.Now(), make(map[string]bool)
+	for _, room := range rooms {
+		missing[room] = true
+	}
+	for len(missing) > 0 {
+		select {
+		case heard := <-l.heard:
+			if heard.Lost {
+				delete(missing, heard.Room)
+			}
+		case <-time.After(time.Until(began.Add(within))):
+			l.t.Fatalf("within %v nothing was lost in %v", within, missing)
+		}
+	}
+	return time.Since(began)
+}
+
+// A connection stays open and nothing comes any more. go-redis writes a PING now and then and is content, so a screen stood
+// still until its end.
+func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
+	behind, straight, proxy := behindProxy(t)
+	l := behind.listen(t)
+	for _, room := range []string{"ONE", "TWO", "THREE"} {
+		l.add(room)
+	}
+	l.awaitHearing()
+	if err := l.Remove(t.Context(), "THREE"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.SwallowReplies(-1, "subscribe") // the next ones stall as well
+	proxy.Stall()
+	stalled := time.Now()
+	testkit.Eventually(t, soon, func() error {
+		if l.Check(t.Context()) == nil {
+			return errors.New("the subscription is said to hear")
+		}
+		return nil
+	})
+	if took := time.Since(stalled); took > 5*time.Second {
+		t.Errorf("it was noticed after %v", took)
+	}
+	proxy.Heal()
+	l.lost(2*soon, "ONE", "TWO")
+	l.awaitHearing()
+	if err := straight.PublishTally(t.Context(), "THREE", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := straight.PublishTally(t.Context(), "TWO", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	l.next(game.Heard{Room: "TWO", Tally: []byte("{}")})
+}
+
+// Nothing but the subscription's own connection stalls.
+func TestAStalledSubscriptionReadsAgainWithinFiveSeconds(t *testing.T) {
+	behind, _, proxy := behindProxy(t)
+	l := behind.listen(t)
+	l.add("ONE")
+	l.awaitHearing()
+	proxy.Stall()
+	if took := l.lost(soon, "ONE"); took > 5*time.Second {
+		t.Errorf("the room was read again after %v", took)
+	}
+	l.awaitHearing()
+}
+
+// The node of a cluster that a subscription leads to stalls. The next connection leads to another.
+func TestASubscriptionLeavesANodeThatStalls(t *testing.T) {
+	cluster := testkit.NewRedisCluster(t, 3)
+	l := newRig(t, cluster.URL).listen(t)
+	l.add("ONE")
+	l.awaitHearing()
+	node := subscribedTo(t, cluster, roomChannel("ONE"))
+	node.Freeze()
+	defer node.Thaw()
+	t.Logf("read again after %v", l.lost(2*soon, "ONE"))
+	l.awaitHearing()
+}
+
+// subscribedTo is the node that a channel's subscriber is connected to.
+func subscribedTo(t *testing.T, cluster *testkit.RedisCluster, channel string) *testkit.RedisServer {
+	t.Helper()
+	for _, node := range append(cluster.Masters, cluster.Replicas...) {
+		client := redis.NewClient(&redis.Options{Addr: node.Addr})
+		subscribers, err := client.PubSubNumSub(t.Context(), channel).Result()
+		_ = client.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if subscribers[channel] > 0 {
+			return node
+		}
+	}
+	t.Fatal("nobody is subscribed")
+	return nil
+}
+
+// A user without rights on channels plays, and nobody hears of it: that instance was said to be ready.
+func TestAUserWithoutChannelsDoesNotHear(t *testing.T) {
+	server := testkit.Redis(t)
+	r := newRig(t, server.URL)
+	for name, rules := range map[string][]any{
+		"mute": {"on", "nopass", "allkeys", "+@all", "resetchannels"},
+		"deaf": {"on", "nopass", "allkeys", "allchannels", "+@all", "-subscribe"},
+	} {
+		if err := r.redis.Do(t.Context(), append([]any{"ACL", "SETUSER", name}, rules...)...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		l := newRig(t, fmt.Sprintf("redis://%s:any@%s", name, server.Addr)).listen(t)
+		ctx, cancel := context.WithTimeout(t.Context(), soon)
+		if err := l.Check(ctx); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	l := r.listen(t)
+	l.awaitHearing()
+}

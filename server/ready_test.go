@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/testkit"
+)
+
+func readiness(t *testing.T, in *instance, within time.Duration, status int, words string) {
+	t.Helper()
+	testkit.Eventually(t, within, func() error {
+		got, body := get(t, in.url+"/readyz")
+		if got != status || !strings.Contains(body, words) {
+			return fmt.Errorf("/readyz says %d %s", got, body)
+		}
+		return nil
+	})
+}
+
+// The connection by which an instance hears stays open and nothing comes: its screens stood still, and it was said to be ready.
+func TestAnInstanceThatHearsNothingIsNotReady(t *testing.T) {
+	server := testkit.Redis(t)
+	proxy := testkit.NewSwallowProxy(t, server.Addr)
+	in := startInstance(t, "REDIS_URL=redis://"+proxy.Addr)
+	readiness(t, in, soon, 200, "")
+	proxy.SwallowReplies(-1, "subscribe")
+	proxy.Stall()
+	readiness(t, in, 6*time.Second, 503, "redis pub/sub: does not hear what it publishes")
+	proxy.Heal()
+	readiness(t, in, soon, 200, "")
+}
+
+// A Redis user without rights on channels wins and loses like others, and nobody is told.
+func TestAnInstanceThatMayNotPublishIsNotReady(t *testing.T) {
+	server := testkit.Redis(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer client.Close()
+	if err := client.Do(t.Context(), "ACL", "SETUSER", "mute", "on", "nopass", "allkeys", "+@all", "resetchannels").Err(); err != nil {
+		t.Fatal(err)
+	}
+	in := startInstance(t, "REDIS_URL=redis://mute:any@"+server.Addr)
+	readiness(t, in, soon, 503, "redis pub/sub: does not hear what it publishes: NOPERM")
+	if err := client.Do(t.Context(), "ACL", "SETUSER", "mute", "&redrain:*").Err(); err != nil {
+		t.Fatal(err)
+	}
+	readiness(t, in, soon, 200, "")
+}
