@@ -160,7 +160,7 @@ func TestAFrozenAnswerHasTheRoomLook(t *testing.T) {
 			t.Fatalf("verdict %v", verdict)
 		}
 		r.committer.answer(t, game.Answer{Outcome: game.Frozen})
-		time.Sleep(2 * leastPause)
+		time.Sleep(3 * leastPause)
 		r.wantHold("after the answer", map[string]*member{"player": tab}, true, game.FrozenKeysLost)
 		if len(heard.all) != 1 || heard.all[0].Outcome != game.Frozen {
 			t.Errorf("the tap heard %v", heard.all)

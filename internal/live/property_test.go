@@ -110,7 +110,7 @@ func (s story) live(t *testing.T) error {
 	round = r.begin(round)
 	ann := r.books.Join(code, "ann")
 	seat, tab := r.sit(r.room, ann)
-	time.Sleep(2 * leastPause) // the instance knows of the round
+	time.Sleep(4 * leastPause) // the instance knows of the round: one loop reads it from SQL, the other from Redis
 	l := &life{
 		tapper: &tapper{t, r, seat, tab, &answers{}, round}, clock: s.clock,
 		schedule: game.NewSchedule(round.Settings, round.Secret),

@@ -176,8 +176,12 @@ func newInstance(t *testing.T, w *world, books *testkit.Books, name string, chan
 }
 
 func (i *instance) noteSoldOut(_ context.Context, round string) error {
-	i.side.set(func(*world) { i.soldOut = append(i.soldOut, time.Now()) })
-	if !i.closes {
+	var closes bool
+	i.side.set(func(*world) {
+		i.soldOut = append(i.soldOut, time.Now())
+		closes = i.closes
+	})
+	if !closes {
 		return context.DeadlineExceeded
 	}
 	i.side.close(round, game.BySoldOut)
