@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"redrain/internal/game"
 	"redrain/internal/ledger"
+	"redrain/internal/patience"
 	"redrain/internal/rdb"
 	"redrain/internal/rounds"
 	"redrain/internal/settle"
@@ -82,7 +84,7 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	if err := c.check(); err != nil {
 		return &startError{err}
 	}
-	books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
+	books, redis, err := c.openWhenThere(ctx, log)
 	if err != nil {
 		return &startError{err}
 	}
@@ -107,6 +109,26 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	}
 	working.Wait()
 	return errors.Join(ear.Close(), redis.Disconnect(), books.Close())
+}
+
+// worstWait is how long a settler waits at most before it asks again for what does not answer at its start.
+const worstWait = 5 * time.Second
+
+// openWhenThere opens both as soon as the database answers: a settler is often started together with it. What the database refuses,
+// and a Redis that does not answer, end it at once.
+func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
+	failures := patience.Backoff{Worst: worstWait}
+	for {
+		books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
+		if !errors.Is(err, ledger.ErrUnreachable) {
+			return books, redis, err
+		}
+		wait := failures.Next()
+		log.Warn("waiting for the database", "error", err, "again_in", wait)
+		if !patience.Pause(ctx, wait, nil) {
+			return nil, nil, err
+		}
+	}
 }
 
 // openBoth opens the database and a Redis of its own.

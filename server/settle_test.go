@@ -298,3 +298,20 @@ func TestSettlersRefuseToStartWithoutTheirServers(t *testing.T) {
 		}
 	}
 }
+
+// A settler that was started before its database once ended at once, and nobody settled. One that is refused ends.
+func TestASettlerWaitsForItsDatabase(t *testing.T) {
+	redis, postgres := testkit.Redis(t), testkit.Postgres(t)
+	postgres.Kill(t)
+	settler := program(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + postgres.URL}, "settle")
+	settler.Await(t, soon, `waiting for the database.*does not answer`)
+	postgres.Restart(t)
+	settler.Await(t, soon, `msg=settling`)
+	if code := settler.Interrupt(t, soon); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	refused := program(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + strings.Replace(postgres.URL, "/redrain", "/nothing", 1)}, "settle")
+	if code := refused.Wait(t, soon); code != exitUsage || !strings.Contains(refused.Output(), "refuses the connection") {
+		t.Errorf("a settler of a database that is not there ended with %d:\n%s", code, refused.Output())
+	}
+}
