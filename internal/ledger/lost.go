@@ -10,7 +10,8 @@ import (
 )
 
 // NoteLost notes that claims of a round with numbers up to this one had been granted, of which Redis does not know any more, and
-// freezes the round. Repeated, also by others at the same time, first is true for one alone: the one that found it not frozen.
+// freezes the round. Repeated, also by others at the same time, first is true for one alone: the one that found it not frozen, or
+// frozen only because keys are lost, and knew of a greater number than the ledger.
 // Where a host has excused the loss of this number already, or the round is settled, nothing changes. game.ErrNotFound: the
 // round was never begun.
 func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round game.Round, first bool, err error) {
@@ -24,14 +25,17 @@ func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round gam
 		if number <= b.books.Excused || round.Phase == game.Settled {
 			return nil
 		}
-		if number > b.books.Highest { // then every settler knows of it, and a release excuses it
+		news := number > b.books.Highest
+		if news { // then every settler knows of it, and a release excuses it
 			b.books.Highest = number
 			if err := b.updateBooks(ctx); err != nil {
 				return err
 			}
 		}
-		first = !round.Frozen
-		round, err = freeze(ctx, tx, round, game.FrozenClaimsLost)
+		first = !round.Frozen || (news && round.FreezeReason == game.FrozenKeysLost)
+		if first {
+			round, err = freezeAs(ctx, tx, round, game.FrozenClaimsLost)
+		}
 		return err
 	})
 	if err != nil {

@@ -64,6 +64,16 @@ func (l *Ledger) PlanStart(ctx context.Context, id string, on game.Moment) (game
 	})
 }
 
+// DropPlan takes a draft's planned start back that was missed, if the draft is still planned for that moment; else nothing changes.
+func (l *Ledger) DropPlan(ctx context.Context, id string, on game.Moment) error {
+	_, err := l.write.NewUpdate().Model((*roundRow)(nil)).Set("starts_on = 0").Where("id = ?", id).
+		Where("phase = ?", game.Draft).Where("starts_on = ?", on).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("drop the plan of round %s: %w", id, err)
+	}
+	return nil
+}
+
 // DueRounds returns the drafts of all rooms that were to start by themselves at now or before, the earliest first.
 func (l *Ledger) DueRounds(ctx context.Context, now game.Moment) ([]game.Round, error) {
 	var rows []roundRow

@@ -122,6 +122,11 @@ func freeze(ctx context.Context, tx bun.Tx, round game.Round, why game.FreezeRea
 	if round.Frozen || round.Phase == game.Draft || round.Phase == game.Settled {
 		return round, nil
 	}
+	return freezeAs(ctx, tx, round, why)
+}
+
+// freezeAs freezes a locked round that is active or closed, or gives a frozen one a graver reason.
+func freezeAs(ctx context.Context, tx bun.Tx, round game.Round, why game.FreezeReason) (game.Round, error) {
 	frozen := round
 	frozen.Frozen, frozen.FreezeReason, frozen.FreezeVersion = true, why, round.FreezeVersion+1
 	err := updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {

@@ -15,6 +15,21 @@ import (
 // A round that is active already is returned as it is, with the secret of its first Begin. game.ErrRoomBusy: another
 // round of the room is active. game.ErrWrongPhase: the round is closed. game.ErrNotFound: there is no such round.
 func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error) {
+	return l.begin(ctx, id, secret, func(game.Round) error { return nil })
+}
+
+// BeginPlanned is Begin for a draft whose planned start has come, if it is still planned for that moment. game.ErrWrongPhase: it is
+// not, somebody has taken that back meanwhile.
+func (l *Ledger) BeginPlanned(ctx context.Context, id string, secret game.Secret, on game.Moment) (game.Round, error) {
+	return l.begin(ctx, id, secret, func(draft game.Round) error {
+		if draft.StartsOn != on {
+			return fmt.Errorf("%w: no longer planned for that moment", game.ErrWrongPhase)
+		}
+		return nil
+	})
+}
+
+func (l *Ledger) begin(ctx context.Context, id string, secret game.Secret, check func(draft game.Round) error) (game.Round, error) {
 	var room *roomRow
 	begin := step{name: "begin", before: func(ctx context.Context, tx bun.Tx) (err error) {
 		room, err = lockRoomOf(ctx, tx, id)
@@ -28,6 +43,9 @@ func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game
 			return game.ErrWrongPhase
 		case room.ActiveRound != nil:
 			return game.ErrRoomBusy
+		}
+		if err := check(round); err != nil {
+			return err
 		}
 		now := l.now().UnixMilli()
 		if err := takeRoom(ctx, tx, round); err != nil {

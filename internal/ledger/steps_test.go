@@ -254,3 +254,33 @@ func TestPropertyAnyOrderOfSteps(t *testing.T) {
 		})
 	})
 }
+
+// An instance read that a draft is due, and the host moved or took back the plan before it started: it started all the same, or
+// lost its new plan.
+func TestAPlanThatWasChangedMeanwhileNeitherStartsNorGoes(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		id := newRound(t, l, newRoom(t, l)).ID
+		must[game.Round](t)(l.PlanStart(t.Context(), id, 5000))
+		if err := l.DropPlan(t.Context(), id, 4000); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.BeginPlanned(t.Context(), id, game.NewSecret(), 4000); !errors.Is(err, game.ErrWrongPhase) {
+			t.Errorf("a draft that is planned for later starts: %v", err)
+		}
+		if got := must[game.Round](t)(l.Round(t.Context(), id)); got.Phase != game.Draft || got.StartsOn != 5000 {
+			t.Errorf("the round is %s, planned for %d", got.Phase, got.StartsOn)
+		}
+		if got := must[game.Round](t)(l.BeginPlanned(t.Context(), id, game.NewSecret(), 5000)); got.Phase != game.Countdown {
+			t.Errorf("the due round is %s", got.Phase)
+		}
+		other := newRound(t, l, newRoom(t, l)).ID
+		must[game.Round](t)(l.PlanStart(t.Context(), other, 5000))
+		if err := l.DropPlan(t.Context(), other, 5000); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[game.Round](t)(l.Round(t.Context(), other)); got.StartsOn != 0 {
+			t.Errorf("a missed plan stays: %d", got.StartsOn)
+		}
+	})
+}

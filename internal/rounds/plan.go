@@ -39,12 +39,13 @@ func (s *Service) startPlanned(ctx context.Context, round game.Round) {
 	defer cancel()
 	if s.pool.Now()-round.StartsOn > plannedWithin {
 		s.log.Warn("a planned start was missed", "round", round.ID, "room", round.Room, "starts_on", round.StartsOn)
-		if _, err := s.books.PlanStart(ctx, round.ID, 0); err != nil {
+		if err := s.books.DropPlan(ctx, round.ID, round.StartsOn); err != nil {
 			s.log.Warn("cannot drop a missed plan", "round", round.ID, "error", err)
 		}
 		return
 	}
-	_, err := s.Start(ctx, round.ID)
+	begun, err := s.books.BeginPlanned(ctx, round.ID, game.NewSecret(), round.StartsOn)
+	_, err = s.goOn(ctx, begun, err)
 	switch {
 	case err == nil:
 		s.log.Info("round was started by its plan", "round", round.ID, "room", round.Room)

@@ -19,10 +19,12 @@ type Books interface {
 	OpenRounds(ctx context.Context) ([]game.Round, error)
 	// DueRounds are the drafts that were to start by themselves at now or before.
 	DueRounds(ctx context.Context, now game.Moment) ([]game.Round, error)
-	// PlanStart sets when a draft starts by itself; 0: by hand.
-	PlanStart(ctx context.Context, id string, on game.Moment) (game.Round, error)
 	// Begin takes a draft and its room; the secret of the first Begin stays. game.ErrRoomBusy, game.ErrWrongPhase.
 	Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error)
+	// BeginPlanned is Begin if the draft is still planned for this moment, else game.ErrWrongPhase.
+	BeginPlanned(ctx context.Context, id string, secret game.Secret, on game.Moment) (game.Round, error)
+	// DropPlan takes a planned start back, if the draft is still planned for this moment.
+	DropPlan(ctx context.Context, id string, on game.Moment) error
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
 	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error)

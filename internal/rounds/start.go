@@ -13,6 +13,11 @@ import (
 // game.ErrWrongPhase: the round is closed. game.ErrNotFound.
 func (s *Service) Start(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.books.Begin(ctx, id, game.NewSecret())
+	return s.goOn(ctx, round, err)
+}
+
+// goOn opens a round that SQL has begun.
+func (s *Service) goOn(ctx context.Context, round game.Round, err error) (game.Round, error) {
 	if err != nil {
 		return game.Round{}, fmt.Errorf("start: %w", err)
 	}

@@ -309,3 +309,34 @@ func cutAOF(t *testing.T, dir string, size int64) {
 		t.Fatal(err)
 	}
 }
+
+// All keys of a round were lost, with wins that players were told of and no settler had booked. Hosts heard that keys are lost, and
+// nobody that wins are: now the instance that heard of them says so, once, and it stands beside the round.
+func TestWinsThatWereToldAndNotBookedAreSaidToBeLostWithTheKeys(t *testing.T) {
+	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+	round := h.opened(20)
+	o := h.onlooker(round.Room, true)
+	notices := h.noticesIn(round.Room)
+	_, end := h.settler(settle.Options{})
+	h.grabEach(round, 3)
+	h.await(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 3 })
+	end()
+	h.grab(round, 4)
+	o.awaitHeard(t, 7)
+	service := h.keeper()
+	h.lose(round, "state claims board outbox amounts")
+	h.settler(settle.Options{})
+	account := h.await(round, "the alarm", func(a game.Account) bool { return a.FreezeReason == game.FrozenClaimsLost })
+	if account.Highest != 7 || account.Booked.Packets != 3 {
+		t.Errorf("the account is %+v", account)
+	}
+	testkit.Eventually(t, soon, func() error {
+		if told := notices()["hosts claims_lost"]; told != 1 {
+			return fmt.Errorf("hosts were told %d times: %v", told, notices())
+		}
+		return nil
+	})
+	must(service.Stop(t.Context(), round.ID))(t)
+	h.await(round, "settled", settled)
+	h.wantBalance()
+}

@@ -36,6 +36,7 @@ type testimony struct {
 	highest int       // number of a claim
 	last    game.Claim
 	doubted []game.Claim // to be looked up, see Witness
+	missing time.Time    // since when Redis has lost the round's keys, and the ledger not all that was heard of; zero: it has
 }
 
 const (
@@ -43,6 +44,8 @@ const (
 	witnessEvery = time.Second
 	// mostDoubted bounds what is looked up at once for a round.
 	mostDoubted = 64
+	// missingAfter is how long wins of a round without keys may be on their way to the ledger.
+	missingAfter = 3 * time.Second
 	// forgetGoneAfter is how long what was heard of a round without keys is kept: they may come back, with less in them.
 	forgetGoneAfter = time.Hour
 )
@@ -193,9 +196,8 @@ func (w *Witness) lookAt(ctx context.Context, id string) error {
 	defer cancel()
 	heard := w.heard(id) // before Redis is asked
 	mark, err := w.settler.outbox.Watermark(ctx, id)
-	if errors.Is(err, game.ErrGone) {
-		w.forgetGone(id)
-		return nil
+	if errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) {
+		return w.withoutKeys(ctx, id, heard)
 	}
 	if err != nil {
 		return err
@@ -278,10 +280,37 @@ func (w *Witness) believe(id string, claim game.Claim) {
 	}
 }
 
-func (w *Witness) forgetGone(id string) {
+// withoutKeys holds the ledger to what was heard of a round whose keys are lost: wins that are not in the ledger can come from
+// nowhere any more. A settler may have some in hand, or make the keys anew, so it is said only when it was so for a while.
+func (w *Witness) withoutKeys(ctx context.Context, id string, heard testimony) error {
+	account, err := w.settler.books.Account(ctx, id)
+	if err != nil {
+		return err
+	}
+	missing := heard.highest > account.Highest && heard.highest > account.Excused
+	if !w.missingFor(id, missing) {
+		return nil
+	}
+	return w.settler.lost(ctx, id, heard.highest, fmt.Sprintf("claim %d had been granted, the ledger knows of %d, and redis has lost the round",
+		heard.highest, account.Highest))
+}
+
+// missingFor reports whether wins have been missing for long enough to say so. Rounds without keys are forgotten after an hour.
+func (w *Witness) missingFor(id string, missing bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if t := w.rounds[id]; t != nil && time.Since(t.at) > forgetGoneAfter {
+	t := w.rounds[id]
+	switch {
+	case t == nil:
+		return false
+	case time.Since(t.at) > forgetGoneAfter:
 		delete(w.rounds, id)
+		return false
+	case !missing:
+		t.missing = time.Time{}
+		return false
+	case t.missing.IsZero():
+		t.missing = time.Now()
 	}
+	return time.Since(t.missing) >= missingAfter
 }
