@@ -35,7 +35,7 @@ func Pools(l *Ledger) map[string]*sql.DB {
 
 // BeforeEachStatement calls a function before each statement of a ledger's transactions.
 func BeforeEachStatement(l *Ledger, call func(statement string)) {
-	l.write.AddQueryHook(statementHook(call))
+	l.write = l.write.WithQueryHook(statementHook(call))
 }
 
 type statementHook func(statement string)
