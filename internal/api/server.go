@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -76,6 +77,8 @@ type Server struct {
 	joins     *limiter
 	finals    finals
 	openings  openings
+	refusing  atomic.Bool
+	underWay  atomic.Int64
 }
 
 // New puts the HTTP side together. It fails if the pages are not complete, the password is empty or PublicURL is no URL.
@@ -120,14 +123,27 @@ func cleanURL(text string) (string, error) {
 	return text, nil
 }
 
+// Refuse makes every request from now on hear that this instance is busy, also on connections that are open already. Those
+// under way go on.
+func (s *Server) Refuse() { s.refusing.Store(true) }
+
+// UnderWay is how many requests are being answered. Upgraded connections do not count.
+func (s *Server) UnderWay() int { return int(s.underWay.Load()) }
+
 // ServeHTTP hands sockets to the gate as they came and everything else to Echo. Echo's writer, or a middleware of its own
 // like Gzip or Timeout, would break the upgrade.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/ws" {
+	s.underWay.Add(1)
+	defer s.underWay.Add(-1)
+	switch {
+	case s.refusing.Load():
+		w.Header().Set("Connection", "close")
+		s.refuse(errBusy, s.echo.NewContext(r, w))
+	case r.URL.Path == "/ws":
 		s.Gate.ServeHTTP(w, r)
-		return
+	default:
+		s.echo.ServeHTTP(w, r)
 	}
-	s.echo.ServeHTTP(w, r)
 }
 
 func (s *Server) routePages() {

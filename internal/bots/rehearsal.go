@@ -61,9 +61,13 @@ func NewRehearsals(books Books, passes Passes, instance func() string, changed f
 	return r
 }
 
-// Close stops what is played and waits until it is noted as such. Closing twice is fine.
+// Stop stops what is played, and does not wait for it. Nothing can be rehearsed from then on.
+func (r *Rehearsals) Stop() { r.cancel() }
+
+// Close stops what is played and waits until it is noted as such, which takes up to 10 s where the books do not answer.
+// Closing twice is fine.
 func (r *Rehearsals) Close() {
-	r.cancel()
+	r.Stop()
 	r.playing.Wait()
 }
 
@@ -79,10 +83,14 @@ func (r *Rehearsals) Rehearsals(ctx context.Context, room string) ([]game.Rehear
 }
 
 // Rehearse begins a rehearsal of a round with these settings, with so many bots that make rate taps a second each, and
-// returns at once. game.ErrRoomBusy: one of this room is still running. game.ErrNotFound: there is no such room.
+// returns at once. game.ErrRoomBusy: one of this room is still running. game.ErrNotFound: there is no such room. game.ErrBusy: after
+// Stop.
 func (r *Rehearsals) Rehearse(ctx context.Context, room string, settings game.Settings, players int, rate float64) (game.Rehearsal, error) {
 	r.one.Lock()
 	defer r.one.Unlock()
+	if r.ctx.Err() != nil {
+		return game.Rehearsal{}, fmt.Errorf("rehearse: %w: the instance stops", game.ErrBusy)
+	}
 	latest, err := r.Rehearsals(ctx, room)
 	if err != nil {
 		return game.Rehearsal{}, err

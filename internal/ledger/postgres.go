@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -49,10 +50,15 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 	}, nil
 }
 
+// answerWithin bounds the wait for a database server when it is opened.
+const answerWithin = 10 * time.Second
+
 // answering gives a pool its bounds and asks the server for an answer; it closes the pool without one.
 func answering(ctx context.Context, db *sql.DB, kind, host string) error {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("%s at %s does not answer: %s", kind, host, oneLine(err)), db.Close())
 	}
