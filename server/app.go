@@ -175,7 +175,7 @@ func (a *app) openDoors(ctx context.Context) error {
 		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: append([]api.Check{{Name: "redis", Ask: a.redis.CheckWrites}, {Name: "database", Ask: a.books.Ping}}, durable...), Warnings: warnings,
-		SettleLag: a.settleLag(), Metrics: a.metrics(), Logger: a.log, Now: time.Now,
+		SettleLag: a.settleLag(), Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
 	})
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (a *app) openSessions(ctx context.Context) (*api.Sessions, error) {
 		}
 		secret = made
 	}
-	return api.NewSessions([]byte(secret), time.Now)
+	return api.NewSessions([]byte(secret), a.config.clock())
 }
 
 func (a *app) metrics() *prometheus.Registry {

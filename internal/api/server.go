@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/time/rate"
 )
 
 // Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies, Checks,
@@ -77,6 +78,7 @@ type Server struct {
 	joins     *limiter
 	finals    finals
 	openings  openings
+	skewed    rate.Sometimes // logs that clocks differ
 	refusing  atomic.Bool
 	underWay  atomic.Int64
 }
@@ -100,6 +102,7 @@ func New(options Options) (*Server, error) {
 		passwords: newLimiter(passwordRate, passwordBurst, options.Now),
 		joins:     newLimiter(joinRate, joinBurst, options.Now),
 		openings:  newOpenings(),
+		skewed:    rate.Sometimes{Interval: time.Minute},
 	}
 	s.echo.HTTPErrorHandler = s.refuse
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())

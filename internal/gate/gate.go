@@ -18,7 +18,8 @@ import (
 	"redrain/internal/live"
 )
 
-// Sessions proves who somebody is. Player returns the player's id if the token is one for this room.
+// Sessions proves who somebody is. Player returns the player's id if the token is one for this room. game.ErrBusy: the token
+// cannot be judged right now; any other error: it is none.
 type Sessions interface {
 	Host(token string) error
 	Player(token, room string) (string, error)
