@@ -51,11 +51,15 @@ type app struct {
 	sessions  *api.Sessions
 	// rehearsals come and go by this instance's own door.
 	rehearsals *bots.Rehearsals
+	web        *api.Server
 	http       *http.Server
 	debug      *http.Server // nil unless wanted
 	address    net.Addr
+	answered   chan error // while stopping: every request under way was answered
 
-	background  sync.WaitGroup
+	background  sync.WaitGroup // what keeps rounds, and serves
+	settling    sync.WaitGroup
+	paying      sync.WaitGroup
 	endKeeping  context.CancelFunc
 	endSettling context.CancelFunc
 	endPayouts  context.CancelFunc
@@ -72,9 +76,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 	a := &app{config: config, log: log, failed: make(chan error, 2)}
 	defer func() {
 		if err != nil {
-			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
-			defer cancel()
-			err = errors.Join(err, a.stop(stopping))
+			err = errors.Join(err, a.stop(context.WithoutCancel(ctx)))
 		}
 	}()
 	for _, step := range []func(context.Context) error{a.openBooks, a.openRedis, a.openPayouts, a.openRooms, a.openDoors} {
@@ -165,22 +167,22 @@ func (a *app) openDoors(ctx context.Context) error {
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
 	})
 	durable, warnings := a.durabilityChecks()
-	web, err := api.New(api.Options{
+	a.web, err = api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
 		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
-		SettleLag: a.settleLag(), Metrics: a.metrics(), Logger: a.log, Now: time.Now,
+		SettleLag: a.settleLag(), Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
 	})
 	if err != nil {
 		return err
 	}
-	a.http = api.NewHTTPServer(web, a.log)
 	listening, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.config.Host, strconv.Itoa(a.config.Port)))
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	a.address = listening.Addr()
+	a.http = api.NewHTTPServer(a.web, a.log)
 	a.background.Go(func() {
 		if err := a.http.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- fmt.Errorf("serve: %w", err)
@@ -204,17 +206,22 @@ type roundsAndBooks struct {
 	*ledger.Ledger
 }
 
+// settingWithin bounds what is read from the database at the start, once it has answered.
+const settingWithin = 10 * time.Second
+
 // openSessions signs with the configured secret, or with one that all instances share through the database.
 func (a *app) openSessions(ctx context.Context) (*api.Sessions, error) {
 	secret := a.config.SessionSecret
 	if secret == "" {
+		ctx, cancel := context.WithTimeout(ctx, settingWithin)
+		defer cancel()
 		made, err := a.books.Setting(ctx, "session_secret", rand.Text()+rand.Text())
 		if err != nil {
 			return nil, fmt.Errorf("read the session secret: %w", err)
 		}
 		secret = made
 	}
-	return api.NewSessions([]byte(secret), time.Now)
+	return api.NewSessions([]byte(secret), a.config.clock())
 }
 
 func (a *app) metrics() *prometheus.Registry {
@@ -235,59 +242,4 @@ func (a *app) port() int {
 		return tcp.Port
 	}
 	return 0
-}
-
-// stop goes from the doors down, so that each part can still use those below it:
-//
-//  0. bots give up what they rehearse;
-//  1. no new requests; requests under way finish;
-//  2. taps that wait get their answers, new ones hear busy;
-//  3. connections are told to come back later, which the answers reach before;
-//  4. rooms give their leases back, and rounds are left to the other instances' keepers, or to the next start;
-//  5. what the embedded Redis holds is closed and settled, for it ends with this process; settling ends, and payouts, of
-//     which those under way are waited for;
-//  6. Redis and the books close last.
-func (a *app) stop(ctx context.Context) error {
-	var errs []error
-	if a.rehearsals != nil {
-		a.rehearsals.Close()
-	}
-	if a.http != nil {
-		errs = append(errs, a.http.Shutdown(ctx))
-	}
-	if a.debug != nil {
-		errs = append(errs, a.debug.Close())
-	}
-	if a.committer != nil {
-		errs = append(errs, a.committer.Close(ctx))
-	}
-	if a.gate != nil {
-		warnAbout(a.log, "wait for all connections to end", a.gate.Close(ctx))
-	}
-	if a.rooms != nil {
-		a.rooms.Close()
-		errs = append(errs, a.ear.Close())
-		a.endKeeping()
-	}
-	if a.endSettling != nil {
-		errs = append(errs, a.settleEmbedded(ctx))
-		a.endSettling()
-	}
-	if a.endPayouts != nil {
-		a.endPayouts()
-	}
-	a.background.Wait()
-	if a.redis != nil {
-		errs = append(errs, a.redis.Disconnect())
-	}
-	if a.embedded != nil {
-		a.embedded.Close()
-	}
-	if a.leave != nil {
-		errs = append(errs, a.leave())
-	}
-	if a.books != nil {
-		errs = append(errs, a.books.Close())
-	}
-	return errors.Join(errs...)
 }

@@ -45,6 +45,15 @@ type serveCommand struct {
 	GrabSenders    int      `env:"GRAB_SENDERS" default:"2" hidden:"" help:"Script calls of one round under way at once; more is for comparison only."`
 	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
+
+	now func() time.Time // this machine's clock; nil: time.Now
+}
+
+func (c *serveCommand) clock() func() time.Time {
+	if c.now == nil {
+		return time.Now
+	}
+	return c.now
 }
 
 func (c *serveCommand) logger(to *console) *slog.Logger { return newLogger(c.LogLevel, to) }

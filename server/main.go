@@ -22,8 +22,8 @@ const (
 )
 
 type cli struct {
-	Serve     serveCommand     `cmd:"" default:"withargs" help:"Serve players, hosts and screens (the default)."`
-	Settle    settleCommand    `cmd:"" help:"Settle rounds into the database, beside instances that serve, or in their place."`
+	Serve     serveCommand     `cmd:"" default:"withargs" help:"Serve players, hosts and screens (the default). SIGTERM or Ctrl-C stops it in order, within 30 s; a second one at once."`
+	Settle    settleCommand    `cmd:"" help:"Settle rounds into the database, beside instances that serve, or in their place. It stops as serve does."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare rounds in Redis with their books; ends with exit code 1 if they differ."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database's tables up to date and end."`
 	Load      loadCommand      `cmd:"" help:"Play a round with bots and report what they felt. Only on servers of your own."`

@@ -64,7 +64,7 @@ func (a *app) openPayouts(ctx context.Context) error {
 	}
 	sending, end := context.WithCancel(context.Background())
 	a.payouts, a.endPayouts = sender, end
-	a.background.Go(func() { sender.Run(sending) })
+	a.paying.Go(func() { sender.Run(sending) })
 	return nil
 }
 

@@ -8,11 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
-	"time"
 )
-
-// stopWithin bounds an orderly stop; a second signal ends the process at once.
-const stopWithin = 10 * time.Second
 
 // Run serves until ctx ends.
 func (c *serveCommand) Run(ctx context.Context, to *console) error {
@@ -32,9 +28,7 @@ func (c *serveCommand) Run(ctx context.Context, to *console) error {
 		err = nil
 	case err = <-app.failed:
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
-	defer cancel()
-	return errors.Join(err, app.stop(stopping))
+	return errors.Join(err, app.stop(context.WithoutCancel(ctx)))
 }
 
 // greet prints what somebody who just started the server wants to know.

@@ -27,7 +27,7 @@ func (a *app) openSettler() {
 	}
 	settling, end := context.WithCancel(context.Background())
 	a.endSettling = end
-	a.background.Go(func() { a.settler.Run(settling) })
+	a.settling.Go(func() { a.settler.Run(settling) })
 }
 
 func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embedded bool, log *slog.Logger) *settle.Settler {
@@ -51,18 +51,65 @@ func (a *app) sawGranted(room, round string, grabbed game.Grabbed) {
 	}
 }
 
-// settleEmbedded closes the rounds that the embedded Redis holds and settles them, so that nothing is lost with it.
+// interruptFor bounds one try to close all rounds: a call that hangs must not use up all the time there is.
+const interruptFor = 4 * time.Second
+
+// settleEmbedded closes the rounds that the embedded Redis holds and settles them, so that nothing is lost with it. It uses
+// what time there is, also where the database is slow or away for a while; what is not in the books then is an error.
 func (a *app) settleEmbedded(ctx context.Context) error {
-	if a.embedded == nil || a.overtaken.Load() { // who took the database over has ended these rounds
+	if a.embedded == nil || a.settler == nil || a.overtaken.Load() { // who took the database over has ended these rounds
 		return nil
 	}
-	if err := a.rounds.Interrupt(ctx); err != nil {
-		return err
+	settling, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	a.settler.Hurry()
+	err := a.interrupt(settling)
+	if err == nil {
+		err = a.settler.Finish(settling)
 	}
-	if err := a.settler.Finish(ctx); err != nil {
-		return fmt.Errorf("settle before the embedded Redis ends: %w", err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	return a.tellUnbooked(ctx, err)
+}
+
+// interrupt closes all rounds, and tries again until ctx ends. What was granted is booked meanwhile.
+func (a *app) interrupt(ctx context.Context) error {
+	failures := patience.Backoff{Worst: time.Second}
+	for {
+		trying, cancel := context.WithTimeout(ctx, interruptFor)
+		err := a.rounds.Interrupt(trying)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		wait := failures.Next()
+		a.log.Warn("cannot close all rounds before the embedded Redis ends", "error", err, "again_in", wait)
+		if !patience.Pause(ctx, wait, nil) {
+			return err
+		}
+	}
+}
+
+// tellUnbooked says which claims are not in the books: they end with the embedded Redis. What else was not settled in time is
+// settled by the next start.
+func (a *app) tellUnbooked(ctx context.Context, cause error) error {
+	unbooked, err := a.witness.Unbooked(ctx)
+	if err != nil {
+		cause = errors.Join(cause, fmt.Errorf("it is not known what else is not in the books: %w", err))
+	}
+	var lost game.Left
+	for _, u := range unbooked {
+		a.log.Error("claims that were granted are not in the books, and end with the embedded Redis", "round", u.Round, "room", u.Room,
+			"claims", u.Left.Packets, "cents", int64(u.Left.Cents))
+		lost.Packets += u.Left.Packets
+		lost.Cents += u.Left.Cents
+	}
+	if lost.Packets == 0 && err == nil {
+		a.log.Warn("not every round was settled in time: all claims are in the books, and the next start settles the rest", "error", cause)
+		return nil
+	}
+	return fmt.Errorf("%d claims of %d cents are not in the books: %w", lost.Packets, lost.Cents, cause)
 }
 
 // settleCommand settles without serving anybody.
@@ -96,19 +143,36 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 		return &startError{errors.Join(err, redis.Disconnect(), books.Close())}
 	}
 	log.Info("settling")
-	var working sync.WaitGroup
+	var settling, keeping, paying sync.WaitGroup
 	settler := c.newSettler(books, redis, false, log)
-	working.Go(func() { settler.Run(ctx) })
+	settling.Go(func() { settler.Run(ctx) })
 	witness := settle.NewWitness(settler)
 	ear := redis.Subscribe(context.WithoutCancel(ctx), log, witness.Hear)
-	working.Go(func() { witness.Run(ctx, ear) })
+	keeping.Go(func() { witness.Run(ctx, ear) })
 	keeper := rounds.New(books, redis, rounds.Options{Log: log})
-	working.Go(func() { keeper.Keep(ctx) })
+	keeping.Go(func() { keeper.Keep(ctx) })
 	if sender != nil {
-		working.Go(func() { sender.Run(ctx) })
+		paying.Go(func() { sender.Run(ctx) })
 	}
-	working.Wait()
-	return errors.Join(ear.Close(), redis.Disconnect(), books.Close())
+	<-ctx.Done()
+	log.Info("stopping")
+	return stopIn(context.WithoutCancel(ctx), log, settleStages(&settling, &keeping, &paying, ear, redis, books)...)
+}
+
+// settleStages end what was told to end, then what that used. What was under way is done by other settlers, or the next.
+func settleStages(settling, keeping, paying *sync.WaitGroup, ear *rdb.Subscription, redis *rdb.Client, books *ledger.Ledger) []stage {
+	return []stage{
+		{
+			waitFor("end settling", finishWithin, settling),
+			waitFor("end keeping rounds", finishWithin, keeping),
+			waitFor("finish the payouts under way", finishWithin, paying),
+		},
+		{{doing: "end the subscription", within: leaveWithin, do: func(context.Context) error { return ear.Close() }}},
+		{
+			{doing: "disconnect from Redis", within: closeWithin, do: func(context.Context) error { return redis.Disconnect() }},
+			{doing: "close the database", within: closeWithin, do: func(context.Context) error { return books.Close() }},
+		},
+	}
 }
 
 // worstWait is how long a settler waits at most before it asks again for what does not answer at its start.

@@ -35,7 +35,7 @@ const (
 func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
 	for _, name := range []string{"postgres", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
-			s := newStorm(t, testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always").URL, newDatabases[name](t))
+			s := newFleetStorm(t, testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always").URL, newDatabases[name](t))
 			ctx, cancel := context.WithTimeout(t.Context(), stormFor)
 			defer cancel()
 			var working sync.WaitGroup
@@ -52,8 +52,8 @@ func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
 	}
 }
 
-// storm is the fleet, its rounds, and what players were told.
-type storm struct {
+// fleetStorm is the fleet, its rounds, and what players were told.
+type fleetStorm struct {
 	*testing.T
 	env       []string
 	books     *ledger.Ledger
@@ -65,9 +65,9 @@ type storm struct {
 	told      map[string][]game.Claim // by round
 }
 
-func newStorm(t *testing.T, redisURL, database string) *storm {
+func newFleetStorm(t *testing.T, redisURL, database string) *fleetStorm {
 	t.Helper()
-	s := &storm{
+	s := &fleetStorm{
 		T: t, told: make(map[string][]game.Claim),
 		env: []string{"REDIS_URL=" + redisURL, "DATABASE_URL=" + database, "SESSION_SECRET=" + strings.Repeat("s", 32), "LOG_LEVEL=error"},
 	}
@@ -106,14 +106,14 @@ func stormSettings() map[string]any {
 }
 
 // any is a host's session on one of the instances that live.
-func (s *storm) any(host *bots.Host) *bots.Host {
+func (s *fleetStorm) any(host *bots.Host) *bots.Host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return host.At(s.instances[rand.IntN(len(s.instances))].url)
 }
 
 // killOneAfterTheOther kills an instance every few seconds, and starts another in its place.
-func (s *storm) killOneAfterTheOther(ctx context.Context) {
+func (s *fleetStorm) killOneAfterTheOther(ctx context.Context) {
 	ticker := time.NewTicker(killEvery)
 	defer ticker.Stop()
 	for at := 0; ; at = (at + 1) % 3 {
@@ -137,7 +137,7 @@ func (s *storm) killOneAfterTheOther(ctx context.Context) {
 }
 
 // done reports whether every round is over, deleted, or frozen.
-func (s *storm) done(ctx context.Context) bool {
+func (s *fleetStorm) done(ctx context.Context) bool {
 	for _, id := range s.drafts {
 		round, err := s.books.Round(ctx, id)
 		if errors.Is(err, game.ErrNotFound) {
@@ -151,7 +151,7 @@ func (s *storm) done(ctx context.Context) bool {
 }
 
 // host does one thing after the other to rounds by chance. Whatever a server answers is fine but a fault of its own.
-func (s *storm) host(ctx context.Context, session *bots.Host) {
+func (s *fleetStorm) host(ctx context.Context, session *bots.Host) {
 	for ctx.Err() == nil && !s.done(ctx) {
 		for range 20 {
 			id, host := s.drafts[rand.IntN(len(s.drafts))], s.any(session)
@@ -163,7 +163,7 @@ func (s *storm) host(ctx context.Context, session *bots.Host) {
 	}
 }
 
-func (s *storm) act(ctx context.Context, host *bots.Host, id string) error {
+func (s *fleetStorm) act(ctx context.Context, host *bots.Host, id string) error {
 	post := func(path string, body any) error {
 		return host.Call(ctx, http.MethodPost, "/api/rounds/"+id+path, body, new(json.RawMessage))
 	}
@@ -191,7 +191,7 @@ func (s *storm) act(ctx context.Context, host *bots.Host, id string) error {
 }
 
 // tap lets players win in every round that is open, as an instance of its own does, and notes what they are told.
-func (s *storm) tap(ctx context.Context) {
+func (s *fleetStorm) tap(ctx context.Context) {
 	for drop := game.DropID(1); ctx.Err() == nil && !s.done(ctx); drop++ {
 		open, err := s.books.OpenRounds(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -213,7 +213,7 @@ func (s *storm) tap(ctx context.Context) {
 }
 
 // settle waits until every round that was begun is settled, or frozen with a reason.
-func (s *storm) settle() {
+func (s *fleetStorm) settle() {
 	s.Helper()
 	testkit.Eventually(s, 3*soon, func() error {
 		for _, id := range s.drafts {
@@ -232,7 +232,7 @@ func (s *storm) settle() {
 	})
 }
 
-func (s *storm) wantEveryCent() {
+func (s *fleetStorm) wantEveryCent() {
 	s.Helper()
 	var frozen []string
 	phases := make(map[game.Phase]int)
@@ -271,7 +271,7 @@ func (s *storm) wantEveryCent() {
 }
 
 // wantBudget checks one round: what was told is booked, and claims, refund and what is held are its budget.
-func (s *storm) wantBudget(round game.Round) {
+func (s *fleetStorm) wantBudget(round game.Round) {
 	s.Helper()
 	account, err := s.books.Account(s.Context(), round.ID)
 	if err != nil {
@@ -304,7 +304,7 @@ func (s *storm) wantBudget(round game.Round) {
 }
 
 // wantReconciled runs the command over all rounds: it agrees, or names frozen ones.
-func (s *storm) wantReconciled(frozen []string) {
+func (s *fleetStorm) wantReconciled(frozen []string) {
 	s.Helper()
 	check := program(s, s.env[:2], "reconcile", "--json")
 	code := check.Wait(s, 2*time.Minute)

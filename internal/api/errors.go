@@ -139,6 +139,9 @@ func (s *Server) refuse(err error, c echo.Context) {
 	if refused.status == http.StatusInternalServerError {
 		s.Logger.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
 	}
+	if errors.Is(err, errFromFuture) {
+		s.skewed.Do(func() { s.Logger.Error("players or hosts are refused: set the clocks of all instances", "error", err) })
+	}
 	if c.Response().Committed {
 		return
 	}

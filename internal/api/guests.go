@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -124,7 +123,7 @@ func (s *Server) readAppToken(text, room string) (*appClaims, error) {
 		return nil, errTokensOff
 	}
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(),
-		jwt.WithTimeFunc(s.Now), jwt.WithStrictDecoding(), jwt.WithLeeway(5*time.Second))
+		jwt.WithTimeFunc(s.Now), jwt.WithStrictDecoding(), jwt.WithLeeway(clockLeeway))
 	claims := new(appClaims)
 	_, err := parser.ParseWithClaims(text, claims, func(*jwt.Token) (any, error) { return s.PlayerSecret, nil })
 	switch {

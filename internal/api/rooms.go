@@ -124,7 +124,8 @@ func (s *Server) showRoom(c echo.Context) error {
 	return answer(c, http.StatusOK, shown)
 }
 
-// join makes a new player. The limit is loose: a whole company may come from one address within a minute.
+// join makes a new player, or gives one who shows a session of this room a new one. The limit is loose: a whole company may
+// come from one address within a minute.
 func (s *Server) join(c echo.Context) error {
 	if !s.joins.allow(c.RealIP()) {
 		return errTooManyRequest
@@ -133,7 +134,11 @@ func (s *Server) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	again, stranger := s.comesAgain(c, room.Code)
 	switch {
+	case stranger == nil:
+	case !errors.Is(stranger, ErrUnauthorized):
+		return stranger
 	case room.Locked:
 		return errRoomLocked
 	case room.AppOnly:
@@ -147,6 +152,9 @@ func (s *Server) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if stranger == nil {
+		return s.welcomePlayer(c, again)
+	}
 	joined, err := s.Rooms.AddPlayer(c.Request().Context(), room.Code, nickname)
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
@@ -154,7 +162,29 @@ func (s *Server) join(c echo.Context) error {
 	return s.welcomePlayer(c, joined)
 }
 
-// showMe tells a player who they are. A session of somebody whom the books do not know is none.
+// comesAgain returns the player whose session for this room the caller shows, also where it is over, or its time is one that
+// this instance does not understand: nobody becomes a second player by that. ErrUnauthorized: the caller is nobody yet.
+func (s *Server) comesAgain(c echo.Context, room string) (game.Player, error) {
+	id, err := s.Sessions.Known(s.token(c.Request(), PlayerCookie(room)), room)
+	if err != nil {
+		return game.Player{}, err
+	}
+	return s.playerIn(c, room, id)
+}
+
+// playerIn reads a player of a room. A session of somebody whom the books do not know is none.
+func (s *Server) playerIn(c echo.Context, room, id string) (game.Player, error) {
+	known, err := s.Rooms.Player(c.Request().Context(), id)
+	switch {
+	case errors.Is(err, game.ErrNotFound), err == nil && known.Room != room:
+		return game.Player{}, ErrUnauthorized
+	case err == nil && known.Blocked:
+		return game.Player{}, errBlocked
+	}
+	return known, err
+}
+
+// showMe tells a player who they are.
 func (s *Server) showMe(c echo.Context) error {
 	room, err := s.roomOf(c)
 	if err != nil {
@@ -164,15 +194,9 @@ func (s *Server) showMe(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	me, err := s.Rooms.Player(c.Request().Context(), id)
-	if err == nil && me.Room != room.Code {
-		err = errUnauthorized
-	}
-	if err == nil && me.Blocked {
-		err = errBlocked
-	}
+	me, err := s.playerIn(c, room.Code, id)
 	if err != nil {
-		return orMissing(err, errUnauthorized)
+		return err
 	}
 	return answer(c, http.StatusOK, playerAnswer{player{me.ID, me.Nickname}})
 }

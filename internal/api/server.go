@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/time/rate"
 )
 
 // Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies, Checks,
@@ -76,6 +78,9 @@ type Server struct {
 	joins     *limiter
 	finals    finals
 	openings  openings
+	skewed    rate.Sometimes // logs that clocks differ
+	refusing  atomic.Bool
+	underWay  atomic.Int64
 }
 
 // New puts the HTTP side together. It fails if the pages are not complete, the password is empty or PublicURL is no URL.
@@ -97,6 +102,7 @@ func New(options Options) (*Server, error) {
 		passwords: newLimiter(passwordRate, passwordBurst, options.Now),
 		joins:     newLimiter(joinRate, joinBurst, options.Now),
 		openings:  newOpenings(),
+		skewed:    rate.Sometimes{Interval: time.Minute},
 	}
 	s.echo.HTTPErrorHandler = s.refuse
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())
@@ -120,14 +126,27 @@ func cleanURL(text string) (string, error) {
 	return text, nil
 }
 
+// Refuse makes every request from now on hear that this instance is busy, also on connections that are open already. Those
+// under way go on.
+func (s *Server) Refuse() { s.refusing.Store(true) }
+
+// UnderWay is how many requests are being answered. Upgraded connections do not count.
+func (s *Server) UnderWay() int { return int(s.underWay.Load()) }
+
 // ServeHTTP hands sockets to the gate as they came and everything else to Echo. Echo's writer, or a middleware of its own
 // like Gzip or Timeout, would break the upgrade.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/ws" {
+	s.underWay.Add(1)
+	defer s.underWay.Add(-1)
+	switch {
+	case s.refusing.Load():
+		w.Header().Set("Connection", "close")
+		s.refuse(errBusy, s.echo.NewContext(r, w))
+	case r.URL.Path == "/ws":
 		s.Gate.ServeHTTP(w, r)
-		return
+	default:
+		s.echo.ServeHTTP(w, r)
 	}
-	s.echo.ServeHTTP(w, r)
 }
 
 func (s *Server) routePages() {

@@ -214,3 +214,16 @@ func TestDocumentListsEveryCode(t *testing.T) {
 		t.Errorf("the code has %v, protocol.md %v", code, documented)
 	}
 }
+
+// From Refuse on nothing begins any more; what was under way goes on.
+func TestAServerThatRefusesDoesNothing(t *testing.T) {
+	r := newRig(t)
+	r.server.Refuse()
+	for _, path := range []string{"/ws", "/", "/api/rooms/RAXN88", "/healthz"} {
+		wantRefused(t, r.call("GET", path, ""), 503, "busy")
+	}
+	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`), 503, "busy")
+	if r.books.changed > 0 || r.server.UnderWay() != 0 {
+		t.Errorf("%d changes, %d requests under way", r.books.changed, r.server.UnderWay())
+	}
+}

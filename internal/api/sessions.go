@@ -7,6 +7,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"redrain/internal/game"
 	"redrain/internal/wire"
 )
 
@@ -15,6 +16,10 @@ const (
 	hostSession   = 12 * time.Hour
 	playerSession = 7 * 24 * time.Hour
 )
+
+// clockLeeway is by how much clocks may differ, of instances among each other and of the host's own app: a token that is from
+// the future by less, or over for less, is taken.
+const clockLeeway = time.Minute
 
 const (
 	issuer       = "redrain"
@@ -32,14 +37,20 @@ func PlayerCookie(room string) string { return "redrain_player_" + room }
 // ErrUnauthorized is returned for a token that is missing, expired, forged, or for something else.
 var ErrUnauthorized = errors.New("no valid session")
 
+// errFromFuture is returned for a genuine token that was made later than now, by more than clocks may differ.
+var errFromFuture = fmt.Errorf("a session from the future: the clocks of instances differ: %w", game.ErrBusy)
+
 // Sessions makes and checks the tokens of hosts and players. They are signed, not stored: any instance with the same
 // secret takes them. Safe for concurrent use.
 type Sessions struct {
 	secret  []byte
 	now     func() time.Time
-	hosts   *jwt.Parser
-	players *jwt.Parser
+	hosts   parsers
+	players parsers
 }
+
+// parsers check tokens of one audience: in full, and all but their times.
+type parsers struct{ full, timeless *jwt.Parser }
 
 // sessionClaims is what a token says. A player's token has the player's id as its subject and is good for one room.
 type sessionClaims struct {
@@ -54,12 +65,17 @@ func NewSessions(secret []byte, now func() time.Time) (*Sessions, error) {
 		return nil, fmt.Errorf("the session secret must have at least %d bytes", minSecret)
 	}
 	return &Sessions{
-		secret: secret, now: now, hosts: newParser(audienceHost, now), players: newParser(audiencePlay, now),
+		secret: secret, now: now, hosts: newParsers(audienceHost, now), players: newParsers(audiencePlay, now),
 	}, nil
 }
 
+func newParsers(audience string, now func() time.Time) parsers {
+	const always = 100 * 365 * 24 * time.Hour
+	return parsers{newParser(audience, now, clockLeeway), newParser(audience, now, always)}
+}
+
 // newParser takes HS256 alone: a token must not choose how it is checked.
-func newParser(audience string, now func() time.Time) *jwt.Parser {
+func newParser(audience string, now func() time.Time, leeway time.Duration) *jwt.Parser {
 	return jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(issuer),
@@ -67,6 +83,7 @@ func newParser(audience string, now func() time.Time) *jwt.Parser {
 		jwt.WithExpirationRequired(),
 		jwt.WithIssuedAt(),
 		jwt.WithTimeFunc(now),
+		jwt.WithLeeway(leeway),
 		jwt.WithStrictDecoding(),
 	)
 }
@@ -94,7 +111,7 @@ func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (st
 	return token, nil
 }
 
-// Host checks a host's token; it returns ErrUnauthorized, wrapped, if it is none.
+// Host checks a host's token; it returns ErrUnauthorized, wrapped, if it is none. game.ErrBusy as of Player.
 func (s *Sessions) Host(token string) error {
 	claims, err := s.read(s.hosts, token)
 	if err == nil && claims.Subject != audienceHost {
@@ -103,12 +120,28 @@ func (s *Sessions) Host(token string) error {
 	return err
 }
 
-// Player returns the id of the player whose token for this room it is, or ErrUnauthorized, wrapped.
+// Player returns the id of the player whose token for this room it is, or ErrUnauthorized, wrapped. game.ErrBusy: it is
+// genuine and from the future by more than a minute, so this instance's clock is wrong, or that of the one that made it. It is
+// no reason to take its player for a newcomer.
 func (s *Sessions) Player(token, room string) (string, error) {
 	claims, err := s.read(s.players, token)
 	if err != nil {
 		return "", err
 	}
+	return playerIn(claims, room)
+}
+
+// Known is Player whatever the times in the token say: it may be over, or not valid yet. It proves who somebody was, and is
+// only for who asks for a new session.
+func (s *Sessions) Known(token, room string) (string, error) {
+	claims, err := s.parse(s.players.timeless, token)
+	if err != nil {
+		return "", err
+	}
+	return playerIn(claims, room)
+}
+
+func playerIn(claims *sessionClaims, room string) (string, error) {
 	if room == "" || claims.Room != room {
 		return "", fmt.Errorf("%w: for another room", ErrUnauthorized)
 	}
@@ -118,7 +151,18 @@ func (s *Sessions) Player(token, room string) (string, error) {
 	return claims.Subject, nil
 }
 
-func (s *Sessions) read(parser *jwt.Parser, token string) (*sessionClaims, error) {
+func (s *Sessions) read(by parsers, token string) (*sessionClaims, error) {
+	claims, err := s.parse(by.full, token)
+	if err == nil || errors.Is(err, jwt.ErrTokenExpired) {
+		return claims, err
+	}
+	if _, genuine := s.parse(by.timeless, token); genuine == nil {
+		return nil, errFromFuture
+	}
+	return nil, err
+}
+
+func (s *Sessions) parse(parser *jwt.Parser, token string) (*sessionClaims, error) {
 	claims := new(sessionClaims)
 	key := func(*jwt.Token) (any, error) { return s.secret, nil }
 	if _, err := parser.ParseWithClaims(token, claims, key); err != nil {

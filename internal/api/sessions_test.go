@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"redrain/internal/game"
 )
 
 func testSessions(t *testing.T) (*Sessions, *clock) {
@@ -65,9 +67,9 @@ func TestTokensThatAreNoPlayers(t *testing.T) {
 		"alg RS256":                    forged(t, keep, jwt.SigningMethodRS256, private),
 		"another issuer":               forged(t, set("iss", "else"), jwt.SigningMethodHS256, secret),
 		"no issuer":                    forged(t, drop("iss"), jwt.SigningMethodHS256, secret),
-		"expired":                      forged(t, set("exp", 1_799_999_999), jwt.SigningMethodHS256, secret),
+		"expired a minute ago":         forged(t, set("exp", 1_799_999_940), jwt.SigningMethodHS256, secret),
 		"never expires":                forged(t, drop("exp"), jwt.SigningMethodHS256, secret),
-		"made tomorrow":                forged(t, set("iat", 1_800_086_400), jwt.SigningMethodHS256, secret),
+		"forged and made tomorrow":     forged(t, set("iat", 1_800_086_400), jwt.SigningMethodHS256, []byte(strings.Repeat("x", 32))),
 		"for hosts":                    forged(t, set("aud", audienceHost), jwt.SigningMethodHS256, secret),
 		"for nobody":                   forged(t, drop("aud"), jwt.SigningMethodHS256, secret),
 		"another room":                 forged(t, set("room", "NRNE22"), jwt.SigningMethodHS256, secret),
@@ -81,6 +83,9 @@ func TestTokensThatAreNoPlayers(t *testing.T) {
 	} {
 		if id, err := sessions.Player(token, code); !errors.Is(err, ErrUnauthorized) || id != "" {
 			t.Errorf("%s: taken for %q, %v", name, id, err)
+		}
+		if id, err := sessions.Known(token, code); (!errors.Is(err, ErrUnauthorized) || id != "") && name != "expired a minute ago" {
+			t.Errorf("%s: known as %q, %v", name, id, err)
 		}
 		if err := sessions.Host(token); !errors.Is(err, ErrUnauthorized) && name != "a host's" {
 			t.Errorf("%s: taken for a host, %v", name, err)
@@ -120,13 +125,47 @@ func TestSessionsEnd(t *testing.T) {
 	} {
 		sessions, clock := testSessions(t)
 		check := tt.check(sessions)
-		clock.pass(tt.lasts - time.Second)
+		clock.pass(tt.lasts + clockLeeway - time.Second)
 		if err := check(); err != nil {
 			t.Errorf("%s: over a second too early: %v", tt.name, err)
 		}
 		clock.pass(time.Second)
 		if err := check(); !errors.Is(err, ErrUnauthorized) {
 			t.Errorf("%s: not over after %v: %v", tt.name, tt.lasts, err)
+		}
+	}
+}
+
+// A token that another instance made, whose clock is ahead: up to a minute it is taken, beyond that it is not refused as no
+// session, which would make its player a newcomer.
+func TestClocksMayDifferByAMinute(t *testing.T) {
+	if clockLeeway < time.Minute {
+		t.Errorf("clocks may differ by %v", clockLeeway)
+	}
+	sessions, _ := testSessions(t)
+	const now = 1_800_000_000
+	for name, change := range map[string]func(ahead int) func(jwt.MapClaims){
+		"iat": func(ahead int) func(jwt.MapClaims) { return set("iat", now+ahead) },
+		"nbf": func(ahead int) func(jwt.MapClaims) { return set("nbf", now+ahead) },
+	} {
+		if id, err := sessions.Player(forged(t, change(60), jwt.SigningMethodHS256, secret), code); err != nil || id != playerA {
+			t.Errorf("%s: a minute ahead: %q, %v", name, id, err)
+		}
+		early := forged(t, change(61), jwt.SigningMethodHS256, secret)
+		if _, err := sessions.Player(early, code); !errors.Is(err, game.ErrBusy) || errors.Is(err, ErrUnauthorized) {
+			t.Errorf("%s: more than a minute ahead: %v", name, err)
+		}
+		if id, err := sessions.Known(early, code); err != nil || id != playerA {
+			t.Errorf("%s: it does not say any more whose it is: %q, %v", name, id, err)
+		}
+	}
+	for exp, want := range map[int]error{now - 59: nil, now - 60: ErrUnauthorized} {
+		late := forged(t, set("exp", exp), jwt.SigningMethodHS256, secret)
+		if _, err := sessions.Player(late, code); !errors.Is(err, want) {
+			t.Errorf("over for %d s: %v, want %v", now-exp, err, want)
+		}
+		if id, err := sessions.Known(late, code); err != nil || id != playerA {
+			t.Errorf("it does not say any more whose it was: %q, %v", id, err)
 		}
 	}
 }

@@ -63,9 +63,13 @@ func NewRehearsals(books Books, passes Passes, instance func() string, changed f
 	return r
 }
 
-// Close stops what is played and waits until it is noted as such. Closing twice is fine.
+// Stop stops what is played, and does not wait for it. Nothing can be rehearsed from then on.
+func (r *Rehearsals) Stop() { r.cancel() }
+
+// Close stops what is played and waits until it is noted as such, which takes up to 10 s where the books do not answer.
+// Closing twice is fine.
 func (r *Rehearsals) Close() {
-	r.cancel()
+	r.Stop()
 	r.playing.Wait()
 }
 
@@ -82,11 +86,15 @@ func (r *Rehearsals) Rehearsals(ctx context.Context, room string) ([]game.Rehear
 
 // Rehearse begins a rehearsal of a round with these settings, with so many bots that make rate taps a second each, and
 // returns at once. game.ErrRoomBusy: one of this room is still running or just beginning. game.ErrNotFound: there is no such room.
+// game.ErrBusy: after Stop.
 func (r *Rehearsals) Rehearse(ctx context.Context, room string, settings game.Settings, players int, rate float64) (game.Rehearsal, error) {
 	if !r.claim(room) {
 		return game.Rehearsal{}, fmt.Errorf("rehearse: %w", game.ErrRoomBusy)
 	}
 	defer r.free(room)
+	if r.ctx.Err() != nil {
+		return game.Rehearsal{}, fmt.Errorf("rehearse: %w: the instance stops", game.ErrBusy)
+	}
 	ctx, cancel := context.WithTimeout(ctx, noteWithin)
 	defer cancel()
 	latest, err := r.Rehearsals(ctx, room)

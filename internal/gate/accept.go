@@ -144,19 +144,27 @@ func (g *Gate) admit(r *http.Request) (code string, in guest, err error) {
 		return code, guest{role: wire.RoleScreen}, nil
 	case wire.RoleHost:
 		if err := g.opts.Sessions.Host(token(g.opts.HostCookie)); err != nil {
-			return "", guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "log in as the host first"}
+			return "", guest{}, unproven(err, "log in as the host first")
 		}
 		return code, guest{role: wire.RoleHost}, nil
 	case wire.RolePlayer:
 		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie(code)), code)
 		if err != nil {
-			return "", guest{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
+			return "", guest{}, unproven(err, "join the room first")
 		}
 		player, err := g.player(r.Context(), code, id)
 		return code, guest{wire.RolePlayer, player.ID, player.Nickname}, err
 	default:
 		return "", guest{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
 	}
+}
+
+// unproven is the refusal of who has no session; one that cannot be judged right now is not told that.
+func unproven(err error, instead string) error {
+	if errors.Is(err, game.ErrBusy) {
+		return err
+	}
+	return &refusal{http.StatusUnauthorized, "unauthorized", instead}
 }
 
 // player reads who a player is. One who comes back while SQL does not answer is let in as the room knows them.

@@ -98,7 +98,7 @@ func (c *conn) sit() error {
 		c.room.Watch(c.guest.role, c)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), enterWithin)
+	ctx, cancel := context.WithTimeout(c.gate.ending, enterWithin)
 	defer cancel()
 	seat, err := c.room.Sit(ctx, c.guest.player, c.guest.nickname, c)
 	c.seat = seat

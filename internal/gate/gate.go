@@ -18,7 +18,8 @@ import (
 	"redrain/internal/live"
 )
 
-// Sessions proves who somebody is. Player returns the player's id if the token is one for this room.
+// Sessions proves who somebody is. Player returns the player's id if the token is one for this room. game.ErrBusy: the token
+// cannot be judged right now; any other error: it is none.
 type Sessions interface {
 	Host(token string) error
 	Player(token, room string) (string, error)
@@ -60,6 +61,9 @@ type Options struct {
 type Gate struct {
 	opts  Options
 	conns sync.WaitGroup
+	// ending is cancelled when a Close runs out of time: what connections wait for is given up.
+	ending context.Context //nolint:containedctx // the lifetime of the connections, which no caller's context bounds
+	giveUp context.CancelFunc
 
 	mu     sync.Mutex
 	open   map[*conn]struct{}
@@ -86,7 +90,9 @@ func New(opts Options) *Gate {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Gate{opts: opts, open: make(map[*conn]struct{})}
+	g := &Gate{opts: opts, open: make(map[*conn]struct{})}
+	g.ending, g.giveUp = context.WithCancel(context.Background())
+	return g
 }
 
 // Connections is how many connections are open.
@@ -110,10 +116,12 @@ func (g *Gate) Close(ctx context.Context) error {
 		g.conns.Wait()
 		close(gone)
 	}()
+	defer g.giveUp()
 	select {
 	case <-gone:
 		return nil
 	case <-ctx.Done():
+		g.giveUp()
 		g.dropAll()
 		<-gone
 		return context.Cause(ctx)

@@ -116,7 +116,7 @@ func (c *conn) tap(tap wire.Tap) bool {
 
 // tapOther takes a tap for a round that is not the room's current one, as far as this instance knows.
 func (c *conn) tapOther(tap wire.Tap) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), knownWithin)
+	ctx, cancel := context.WithTimeout(c.gate.ending, knownWithin)
 	defer cancel()
 	answer, err := c.room.TapOther(ctx, c.seat, tap.Round, tap.Drop, c.waiter)
 	switch {

@@ -66,10 +66,15 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 	}, nil
 }
 
+// pingWithin bounds the wait for a database server when it is opened.
+const pingWithin = 10 * time.Second
+
 // answering gives a pool its bounds and asks the server for an answer; it closes the pool without one.
 func answering(ctx context.Context, db *sql.DB, kind, host string) error {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
+	ctx, cancel := context.WithTimeout(ctx, pingWithin)
+	defer cancel()
 	err := db.PingContext(ctx)
 	if err == nil {
 		return nil

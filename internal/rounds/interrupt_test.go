@@ -1,6 +1,7 @@
 package rounds_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -49,6 +50,23 @@ func TestInterruptSaysWhatItCouldNotClose(t *testing.T) {
 		h.pool.setAway(true)
 		if err := i.Interrupt(h.Context()); err == nil || !strings.Contains(err.Error(), id) {
 			h.Errorf("it says %v", err)
+		}
+	})
+}
+
+// What is opened after a Redis was settled would end with it.
+func TestNothingStartsOnceItWasInterrupted(t *testing.T) {
+	story(t, func(h *house) {
+		i := h.idle(rounds.Options{Embedded: true})
+		id := h.draft()
+		if err := i.Interrupt(h.Context()); err != nil {
+			h.Error(err)
+		}
+		if _, err := i.Start(h.Context(), id); !errors.Is(err, game.ErrBusy) {
+			h.Errorf("the start says %v", err)
+		}
+		if got := h.inBooks(id); got.Phase != game.Draft {
+			h.Errorf("the draft is in %s", got.Phase)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"redrain/internal/game"
 )
@@ -62,6 +63,7 @@ type Service struct {
 	options Options
 	log     *slog.Logger
 	nudge   chan struct{} // tells Keep to look for rounds now
+	ending  atomic.Bool   // Interrupt was called: no round is started any more
 }
 
 // New returns a service; run its Keep in every instance.

@@ -10,8 +10,11 @@ import (
 // Start takes a draft into its countdown: first in SQL, then in Redis, which says when it starts, then SQL notes when. An
 // active round is returned as it is. If Redis or SQL fail on the way the error says so, and a repeated Start, or Keep of
 // any instance, goes on where it stopped, with the same secret. game.ErrRoomBusy: another round of the room is active.
-// game.ErrWrongPhase: the round is closed. game.ErrNotFound.
+// game.ErrWrongPhase: the round is closed. game.ErrNotFound. game.ErrBusy: this instance stops, see Interrupt.
 func (s *Service) Start(ctx context.Context, id string) (game.Round, error) {
+	if s.ending.Load() {
+		return game.Round{}, fmt.Errorf("start: %w: the instance stops", game.ErrBusy)
+	}
 	round, err := s.books.Begin(ctx, id, game.NewSecret())
 	return s.goOn(ctx, round, err)
 }

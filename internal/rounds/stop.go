@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"redrain/internal/game"
 )
@@ -67,9 +68,16 @@ func (s *Service) end(ctx context.Context, id string, reasons ...game.CloseReaso
 		return round, err
 	case round.Phase == game.Draft:
 		return round, fmt.Errorf("round %s: %w: draft", id, game.ErrWrongPhase)
-	case round.StartsAt == 0:
+	}
+	return s.endOpen(ctx, round, reasons...)
+}
+
+// endOpen is end for a round that SQL has as active.
+func (s *Service) endOpen(ctx context.Context, round game.Round, reasons ...game.CloseReason) (game.Round, error) {
+	if round.StartsAt == 0 {
 		// It may have no keys yet, and a start that hangs may still make them, after we closed the round in SQL. Made now,
 		// and closed, they can only be found closed.
+		var err error
 		if round, err = s.open(ctx, round); err != nil || round.Phase.Over() {
 			return round, err
 		}
@@ -111,22 +119,38 @@ func (s *Service) tellLost(ctx context.Context, round game.Round, cause error) (
 	return round, err
 }
 
-// Interrupt closes every open round in Redis and in SQL: what was granted is settled, the rest goes back. It is for a Redis
-// that is about to end with its process.
+// interruptAtOnce is how many rounds Interrupt closes beside each other.
+const interruptAtOnce = 8
+
+// Interrupt closes every open round in Redis and in SQL: what was granted is settled, the rest goes back. From then on no
+// round can be started here. It is for a Redis that is about to end with its process, and may be repeated.
 func (s *Service) Interrupt(ctx context.Context) error {
+	s.ending.Store(true)
 	open, err := s.books.OpenRounds(ctx)
 	if err != nil {
 		return fmt.Errorf("interrupt: %w", err)
 	}
-	var failed error
-	for _, round := range open {
-		known, err := s.end(ctx, round.ID, game.Interrupted)
-		if keysLost(err) {
-			_, err = s.tellLost(ctx, known, err)
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("interrupt: %w", err)) // the others all the same
-		}
+	failed := make([]error, len(open)) // one that fails does not keep the others open
+	var closing sync.WaitGroup
+	places := make(chan struct{}, interruptAtOnce)
+	for i, round := range open {
+		places <- struct{}{}
+		closing.Go(func() {
+			defer func() { <-places }()
+			failed[i] = s.interrupt(ctx, round)
+		})
 	}
-	return failed
+	closing.Wait()
+	return errors.Join(failed...)
+}
+
+func (s *Service) interrupt(ctx context.Context, round game.Round) error {
+	known, err := s.endOpen(ctx, round, game.Interrupted)
+	if keysLost(err) {
+		_, err = s.tellLost(ctx, known, err)
+	}
+	if err != nil {
+		return fmt.Errorf("interrupt: %w", err)
+	}
+	return nil
 }

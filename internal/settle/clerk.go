@@ -72,7 +72,7 @@ func (s *Settler) attend(ctx context.Context, round game.Round) {
 		default:
 			failures.Reset()
 		}
-		if !patience.Pause(ctx, wait, nil) {
+		if !s.pause(ctx, wait) {
 			return
 		}
 	}
@@ -144,7 +144,7 @@ func (c *clerk) empty(ctx context.Context) error {
 // take takes what nobody was given yet, up to what may be in hand; all: there was no more. What was taken before an error comes
 // again, as c is unsure then.
 func (c *clerk) take(ctx context.Context) (entries []game.Entry, all bool, err error) {
-	c.gently = !c.backlog && !c.round.Phase.Over()
+	c.gently = !c.backlog && !c.round.Phase.Over() && !c.hurrying()
 	for len(entries) < c.entries && !all {
 		count := c.entries - len(entries)
 		if c.gently {

@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -246,5 +247,49 @@ func TestASettlerThatIsToldToFinishDoes(t *testing.T) {
 		if got := h.account(round); got.Phase != game.Settled {
 			t.Errorf("the account is %+v", got)
 		}
+	}
+}
+
+// A round that cannot be settled, because it is open or frozen, has claims all the same: Finish waits for them, works without
+// rests, and what it could not bring into the books in time is told.
+func TestFinishWaitsForTheClaimsOfOpenAndFrozenRounds(t *testing.T) {
+	h := newSQLiteHouse(t, "redis://"+testkit.Miniredis(t).Addr())
+	open, frozen, empty := h.opened(20), h.openedIn(h.newRoom(), 20, false), h.openedIn(h.newRoom(), 20, false)
+	told := map[string][]game.Claim{open.ID: h.grab(open, 4), frozen.ID: h.grabEach(frozen, 3)}
+	must(h.books.NoteFrozen(t.Context(), frozen.ID, game.FrozenByHost))(t)
+	var database *faults
+	settler, _ := h.settler(settle.Options{}, func(f *faults) { f.away.Store(true); database = f })
+	witness := settle.NewWitness(settler)
+	for _, round := range []game.Round{open, frozen, empty} {
+		witness.Granted(round.Room, round.ID, len(told[round.ID]))
+	}
+	settler.Hurry()
+	settler.Hurry()
+	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := settler.Finish(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with the database away it ended with %v", err)
+	}
+	unbooked := must(witness.Unbooked(t.Context()))(t)
+	if len(unbooked) != 2 {
+		t.Errorf("not in the books are %+v", unbooked)
+	}
+	for _, u := range unbooked {
+		sum := game.Left{Packets: len(told[u.Round])}
+		for _, claim := range told[u.Round] {
+			sum.Cents += claim.Cents
+		}
+		if u.Left != sum {
+			t.Errorf("not in the books are %+v, want %+v", u, sum)
+		}
+	}
+	database.away.Store(false)
+	if err := settler.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.wantTold(open, told[open.ID])
+	h.wantTold(frozen, told[frozen.ID])
+	if unbooked := must(witness.Unbooked(t.Context()))(t); len(unbooked) != 0 {
+		t.Errorf("not in the books are %+v", unbooked)
 	}
 }

@@ -116,12 +116,18 @@ type Settler struct {
 	counts  counts
 	failing failures // by round, and "" for the list of them
 	nudge   chan struct{}
+	hurry   chan struct{} // closed by hasten
+	hasten  func()
 }
 
 // New returns a settler; Run makes it work.
 func New(books Books, outbox Outbox, options Options) *Settler {
 	options.fill()
-	return &Settler{books: books, outbox: outbox, options: options, log: options.Log, nudge: make(chan struct{}, 1)}
+	hurry := make(chan struct{})
+	return &Settler{
+		books: books, outbox: outbox, options: options, log: options.Log, nudge: make(chan struct{}, 1),
+		hurry: hurry, hasten: sync.OnceFunc(func() { close(hurry) }),
+	}
 }
 
 const (
@@ -176,23 +182,5 @@ func (s *Settler) Nudge() {
 	select {
 	case s.nudge <- struct{}{}:
 	default:
-	}
-}
-
-// Finish waits while Run works until every round is settled, except those that are open or frozen.
-func (s *Settler) Finish(ctx context.Context) error {
-	for {
-		rounds, err := s.listUnsettled(ctx)
-		waiting := err != nil
-		for _, round := range rounds {
-			waiting = waiting || (!round.Frozen && round.Phase == game.Closed)
-		}
-		if !waiting {
-			return nil
-		}
-		s.Nudge()
-		if !patience.Pause(ctx, openPause, nil) {
-			return ctx.Err() //nolint:wrapcheck // says itself what it is
-		}
 	}
 }

@@ -5,11 +5,12 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // SwallowProxy stands between a client and a TCP server, and misbehaves when told: it makes replies
-// vanish although the server did the work, stalls or cuts connections, or turns new ones away. It is
-// safe for concurrent use.
+// vanish although the server did the work, delays them, stalls or cuts connections, or turns new ones
+// away. It is safe for concurrent use.
 type SwallowProxy struct {
 	Addr string // where clients connect, host:port
 
@@ -23,6 +24,7 @@ type SwallowProxy struct {
 	left     int    // how many still do; below zero: until Heal
 	lost     int
 	refusing bool
+	delay    time.Duration
 }
 
 // link is one connection of a client with its own connection to the server.
@@ -73,6 +75,13 @@ func (p *SwallowProxy) Stall() {
 	}
 }
 
+// Delay makes every piece of a reply arrive so much later, until Heal. Pieces of one connection wait one after the other.
+func (p *SwallowProxy) Delay(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = by
+}
+
 // Swallowed is the number of replies that have vanished so far.
 func (p *SwallowProxy) Swallowed() int {
 	p.mu.Lock()
@@ -92,7 +101,7 @@ func (p *SwallowProxy) Refuse() {
 func (p *SwallowProxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.left, p.refusing = 0, false
+	p.left, p.refusing, p.delay = 0, false, 0
 }
 
 // Cut closes every connection there is, hanging ones too.
@@ -156,6 +165,10 @@ func (p *SwallowProxy) onRequest(l *link, request []byte) bool {
 }
 
 func (p *SwallowProxy) onReply(l *link, _ []byte) bool {
+	p.mu.Lock()
+	delay := p.delay
+	p.mu.Unlock()
+	time.Sleep(delay)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !l.hung
