@@ -6,7 +6,7 @@
 /** How many more guests are shown at a time. */
 export const PAGE = 50;
 /** More than this no page on a phone should draw; a search finds everybody. */
-export const MOST = 1000;
+export const MOST = 500;
 /** What the API gives in one answer at most. */
 const LIMIT = 200;
 
@@ -81,5 +81,11 @@ function trimmed(list, { shown, kept }) {
 /** The list with one guest as they are now. @param {GuestList} list @param {Guest} guest */
 export const withGuest = (list, guest) => ({ ...list, guests: list.guests.map((one) => (one.id === guest.id ? guest : one)) });
 
-/** The order of the list, as the API has it. @param {{joined_at: number, id: string}} a @param {{joined_at: number, id: string}} b */
-export const newestFirst = (a, b) => b.joined_at - a.joined_at || (a.id < b.id ? 1 : -1);
+/** The guests from one on, without those above. @param {Guest[]} guests @param {Guest|undefined} first */
+export const fromOn = (guests, first) => (first ? guests.filter((guest) => newestFirst(guest, first) >= 0) : guests);
+
+/** The order of the list, as the API has it. @param {Guest} a @param {Guest} b */
+function newestFirst(a, b) {
+  if (a.id === b.id) return 0;
+  return b.joined_at - a.joined_at || (a.id < b.id ? 1 : -1);
+}

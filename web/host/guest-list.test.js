@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PAGE, readGuests, withGuest } from './guest-list.js';
+import { fromOn, PAGE, readGuests, withGuest } from './guest-list.js';
 
 const { signal } = new AbortController();
 const MARK_MS = 2000;
@@ -109,6 +109,18 @@ test('the one whose name is being changed stays, however many join', async () =>
   }
   list = await read(list, { kept, shown: guests.length });
   assert.deepEqual(ids(list), newest(guests.length));
+});
+
+test('while the list is held, who joins waits above its first one', async () => {
+  const { join, read } = rig(3);
+  let list = await read(null);
+  const [first] = list.guests;
+  assert.deepEqual(fromOn(list.guests, first), list.guests);
+  assert.deepEqual(fromOn(list.guests, undefined), list.guests);
+  join({ at: first.joined_at });
+  join();
+  list = await read(list);
+  assert.equal(list.guests.length - fromOn(list.guests, first).length, 2);
 });
 
 test('what was done to one guest shows without asking', async () => {

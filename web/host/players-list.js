@@ -1,6 +1,6 @@
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useRef } from '../shared/view.js';
-import { newestFirst, PAGE } from './guest-list.js';
+import { fromOn, PAGE } from './guest-list.js';
 import { PlayerRow } from './player-row.js';
 import { useHold } from './use-hold.js';
 
@@ -26,10 +26,9 @@ import { useHold } from './use-hold.js';
  */
 export function PlayersList({ code, list, waiting, editing, edit, changed, block, lacking, more }) {
   const { held, release, touches } = useHold();
-  const top = useRef(/** @type {Guest|undefined} */ (undefined));
-  if (!(held || editing)) top.current = list.guests[0];
-  const from = top.current;
-  const guests = from ? list.guests.filter((guest) => newestFirst(guest, from) >= 0) : list.guests;
+  const top = useRef({ sought: list.sought, first: list.guests[0] });
+  if (!(held || editing) || top.current.sought !== list.sought) top.current = { sought: list.sought, first: list.guests[0] };
+  const guests = fromOn(list.guests, top.current.first);
   const above = list.guests.length - guests.length;
   const rows = useRef(/** @type {HTMLElement|null} */ (null));
   const next = useNextRow(rows, guests, lacking);

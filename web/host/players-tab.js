@@ -53,7 +53,7 @@ export function PlayersTab({ code, live }) {
       <${SearchBox} value=${typed} label=${t('players.search')} test="players-search" onInput=${search} />
       ${stale && html`<${StaleNote} error=${stale} known=${list !== null} retry=${guests.refresh} />`}
       ${list ? html`<${Found} list=${list} waiting=${waiting} />
-        <${PlayersList} key=${list.sought} code=${code} list=${list} waiting=${waiting} editing=${editing} edit=${setEditing} changed=${changed}
+        <${PlayersList} code=${code} list=${list} waiting=${waiting} editing=${editing} edit=${setEditing} changed=${changed}
           block=${(/** @type {Guest} */ guest, /** @type {boolean} */ blocked) => (blocked ? setAsking(guest) : block(guest, false))}
           lacking=${list.next !== '' && list.guests.length < shown} more=${shown < MOST && (() => setShown(Math.min(MOST, shown + PAGE)))} />`
       : !guests.error && html`<p class="empty" role="status">${t('loading')}</p>`}

@@ -6,6 +6,6 @@ import { html } from '../shared/view.js';
  * @param {{error: string, known: boolean, retry: () => void}} props known: something from before is shown
  */
 export function StaleNote({ error, known, retry }) {
-  return html`<p class="stale-note" role="alert" data-test="stale">⚠ ${known && `${t('stale')} `}${error}
+  return html`<p class="stale-note" role="alert" data-test="stale"><span>⚠ ${known && `${t('stale')} `}${error}</span>
     <button type="button" class="quiet-button" data-test="retry" onClick=${retry}>${t('action.retry')}</button></p>`;
 }
