@@ -29,9 +29,10 @@ type books struct {
 	changed int
 	fail    error // returned by everything, if set
 	during  func()
-	told    []string // what was said to pages and instances
-	ordered []string // ids of drafts
-	ranked  int      // how often ranks were asked for
+	told    []string        // what was said to pages and instances
+	ordered []string        // ids of drafts
+	guests  game.GuestQuery // the last one
+	ranked  int             // how often ranks were asked for
 }
 
 func newBooks() *books {

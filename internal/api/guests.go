@@ -13,41 +13,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// guest is a player as hosts see them. Own tells that the host's own app vouches for them.
-type guest struct {
-	ID       string `json:"id"`
-	Nickname string `json:"nickname"`
-	JoinedAt int64  `json:"joined_at"` // ms since 1970
-	Blocked  bool   `json:"blocked"`
-	Own      bool   `json:"own"`
-}
-
 type guestAnswer struct {
 	Player guest `json:"player"`
-}
-
-type guestsAnswer struct {
-	Players []guest `json:"players"`
-}
-
-func guestOf(p game.Player) guest {
-	return guest{ID: p.ID, Nickname: p.Nickname, JoinedAt: p.JoinedAt.UnixMilli(), Blocked: p.Blocked, Own: p.Subject != ""}
-}
-
-func (s *Server) listPlayers(c echo.Context) error {
-	room, err := s.roomOf(c)
-	if err != nil {
-		return err
-	}
-	players, err := s.Guests.Players(c.Request().Context(), room.Code)
-	if err != nil {
-		return err
-	}
-	list := make([]guest, len(players))
-	for i, p := range players {
-		list[len(players)-1-i] = guestOf(p) // the newest first
-	}
-	return answer(c, http.StatusOK, guestsAnswer{list})
 }
 
 // playerID is the id that the address names.
@@ -101,7 +68,7 @@ func (s *Server) changePlayer(c echo.Context, read func() error, change func(roo
 	if err != nil {
 		return orMissing(err, errPlayerNotFound)
 	}
-	s.tellHosts(c.Request().Context(), room.Code, noticePlayers)
+	s.tellHosts(c.Request().Context(), room.Code, noticeEdited)
 	return answer(c, http.StatusOK, guestAnswer{guestOf(player)})
 }
 
@@ -187,7 +154,10 @@ func (s *Server) seatSubject(c echo.Context, room game.Room, subject, nickname s
 	case known.Blocked:
 		return known, errBlocked
 	case known.Nickname != nickname:
-		return s.Guests.RenamePlayer(ctx, room.Code, known.ID, nickname)
+		if known, err = s.Guests.RenamePlayer(ctx, room.Code, known.ID, nickname); err == nil {
+			s.tellHosts(ctx, room.Code, noticeEdited)
+		}
+		return known, err
 	}
 	return known, nil
 }

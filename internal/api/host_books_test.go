@@ -70,7 +70,17 @@ func (b *books) DropDraft(_ context.Context, id string) error {
 	return err
 }
 
-func (b *books) Players(context.Context, string) ([]game.Player, error) { return b.players, b.enter() }
+// Guests are listed by a ledger in their own tests; here all are there.
+func (b *books) Guests(_ context.Context, _ string, query game.GuestQuery) (game.GuestPage, error) {
+	b.guests = query
+	newest := slices.Clone(b.players)
+	slices.Reverse(newest)
+	return game.GuestPage{Players: newest}, b.enter()
+}
+
+func (b *books) CountGuests(context.Context, string, int64) (game.GuestCount, error) {
+	return game.GuestCount{Total: len(b.players), Latest: game.GuestMark{At: 7, Older: 1}}, b.enter()
+}
 
 func (b *books) change(id string, change func(*game.Player)) (game.Player, error) {
 	b.changed++

@@ -28,8 +28,11 @@ type Desk interface {
 
 // Guests are the players of a room as its host sees them, and as the host's own app vouches for them.
 type Guests interface {
-	// Players lists everybody who ever joined, in the order in which they did.
-	Players(ctx context.Context, room string) ([]game.Player, error)
+	// Guests lists who joined a room, the newest first.
+	Guests(ctx context.Context, room string, query game.GuestQuery) (game.GuestPage, error)
+	// CountGuests counts them, and those who joined before the ms since 1970; it must be asked before Guests for its mark to
+	// be good.
+	CountGuests(ctx context.Context, room string, before int64) (game.GuestCount, error)
 	RenamePlayer(ctx context.Context, room, id, nickname string) (game.Player, error)
 	BlockPlayer(ctx context.Context, room, id string, blocked bool) (game.Player, error)
 	PlayerOfSubject(ctx context.Context, room, subject string) (game.Player, error)

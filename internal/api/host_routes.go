@@ -37,7 +37,8 @@ func (s *Server) routeHost(anybody, host addRoute) {
 
 // Codes of notices for hosts alone: what to read again.
 const (
-	noticePlayers    = "players_changed"
+	noticePlayers    = "players_changed" // somebody joined: what is new is enough
+	noticeEdited     = "players_edited"  // somebody was renamed or blocked, wherever they stand in the list
 	noticeRounds     = "rounds_changed"
 	noticeRoom       = "room_changed"
 	noticeRehearsals = "rehearsals_changed"

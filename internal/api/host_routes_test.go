@@ -110,7 +110,8 @@ func TestPlayersAreListedRenamedAndBlocked(t *testing.T) {
 		return fmt.Sprintf(`{"id":%q,"nickname":%q,"joined_at":-62135596800000,"blocked":%v,"own":false}`, id, nickname, blocked)
 	}
 	path := "/api/rooms/RAXN88/players"
-	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"players":[`+guestJSON(playerB, "Bob", false)+`,`+guestJSON(playerA, "小明", false)+`]}`)
+	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"players":[`+guestJSON(playerB, "Bob", false)+`,`+guestJSON(playerA, "小明", false)+`],
+		"total":2,"next":"","latest":"7.1","anew":false}`)
 	wantJSON(t, r.call("POST", path+"/"+playerA+"/rename", `{"nickname":" 明明 "}`, asHost), 200, `{"player":`+guestJSON(playerA, "明明", false)+`}`)
 	wantRefused(t, r.call("POST", path+"/"+playerA+"/rename", `{"nickname":"\u200b"}`, asHost), 422, "name_blank")
 	wantJSON(t, r.call("POST", path+"/"+playerA+"/block", "", asHost), 200, `{"player":`+guestJSON(playerA, "明明", true)+`}`)
@@ -119,8 +120,8 @@ func TestPlayersAreListedRenamedAndBlocked(t *testing.T) {
 	for _, id := range []string{unknown, "not-an-id"} {
 		wantRefused(t, r.call("POST", path+"/"+id+"/block", "", asHost), 404, "player_not_found")
 	}
-	if !slices.Contains(r.books.told, "RAXN88 doors") {
-		t.Errorf("instances were told %v", r.books.told)
+	if !slices.Contains(r.books.told, "RAXN88 doors") || !slices.Contains(r.books.told, "RAXN88 players_edited") {
+		t.Errorf("instances and hosts were told %v", r.books.told)
 	}
 }
 

@@ -57,20 +57,6 @@ func (l *Ledger) Player(ctx context.Context, id string) (game.Player, error) {
 	return row.player(), nil
 }
 
-// Players returns everybody who ever joined a room, in the order in which they did.
-func (l *Ledger) Players(ctx context.Context, room string) ([]game.Player, error) {
-	var rows []playerRow
-	err := l.read.NewSelect().Model(&rows).Where("room = ?", room).Order("joined_at", "id").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read players of room %s: %w", room, err)
-	}
-	players := make([]game.Player, len(rows))
-	for i := range rows {
-		players[i] = rows[i].player()
-	}
-	return players, nil
-}
-
 // Nicknames returns the nicknames of players by their ids. Ids that nobody has are left out.
 func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string, error) {
 	names := make(map[string]string, len(ids))

@@ -2,6 +2,7 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { html } from '../shared/view.js';
 import { getRoomBooks, statementFile } from './host-api.js';
+import { StaleNote } from './stale-note.js';
 import { useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
@@ -13,11 +14,13 @@ import { useFresh } from './use-fresh.js';
  */
 export function BooksTab({ code, live }) {
   const { round } = live.store;
-  const books = useFresh(() => getRoomBooks(code), live.store, ['rounds_changed', 'round_frozen'], [code, round.value?.id, round.value?.phase]);
-  if (!books.value) return html`<section class="card"><p class="empty" role=${books.error ? 'alert' : 'status'}>${books.error || t('loading')}</p></section>`;
+  const books = useFresh(({ signal }) => getRoomBooks(code, signal), { store: live.store, codes: ['rounds_changed', 'round_frozen'], also: [round.value?.id, round.value?.phase] });
+  const stale = books.error && html`<${StaleNote} error=${books.error} known=${books.value !== null} retry=${books.refresh} />`;
+  if (!books.value) return html`<section class="card">${stale || html`<p class="empty" role="status">${t('loading')}</p>`}</section>`;
   const { rounds, sum, balance_cents: balance } = books.value;
-  if (rounds.length === 0) return html`<section class="card"><p class="empty" data-test="no-books">${t('sums.empty')}</p></section>`;
+  if (rounds.length === 0) return html`<section class="card">${stale}<p class="empty" data-test="no-books">${t('sums.empty')}</p></section>`;
   return html`<section class="card sums" data-test="sums">
+    ${stale}
     <div class="plan-head"><h2>${t('sums.title')}</h2><a class="button button-plain" href=${statementFile(code)} download data-test="statement">${t('sums.statement')}</a></div>
     <p>${t('sums.balance')} <strong><${Money} cents=${balance} test="balance" /></strong> <span class="field-hint">${t('sums.balance_hint')}</span></p>
     <div class="sums-scroll" tabindex="0" role="group" aria-label=${t('sums.title')}><table>

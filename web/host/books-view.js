@@ -3,9 +3,11 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { isOver } from '../shared/phase.js';
 import { showToast } from '../shared/toast.js';
-import { html, useEffect, useState } from '../shared/view.js';
+import { html, useState } from '../shared/view.js';
 import { Confirm } from './dialog.js';
 import { driveAgain, getBooks, holdRound } from './host-api.js';
+import { StaleNote } from './stale-note.js';
+import { useFresh } from './use-fresh.js';
 
 /** @import {Reconciliation} from './host-api.js' */
 /** @import {Round} from '../shared/messages.js' */
@@ -18,25 +20,11 @@ const AGAIN_MS = 2000;
  * @param {{round: Round}} props
  */
 export function BooksView({ round }) {
-  const [books, setBooks] = useState(/** @type {Reconciliation|null} */ (null));
-  const [error, setError] = useState('');
   const [asking, setAsking] = useState(false);
-  const [looks, setLooks] = useState(0);
-  const again = () => setLooks((count) => count + 1);
-  useEffect(() => {
-    let timer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
-    let left = false;
-    getBooks(round.id).then(({ reconciliation }) => {
-      if (left) return;
-      setBooks(reconciliation);
-      setError('');
-      if (round.phase !== 'settled' || reconciliation.in_flight) timer = setTimeout(again, AGAIN_MS);
-    }, (failure) => { if (!left) setError(asApiError(failure).text); });
-    return () => {
-      left = true;
-      clearTimeout(timer);
-    };
-  }, [round.id, round.phase, round.frozen, looks]);
+  const { value: books, error, refresh: again } = useFresh(({ signal }) => getBooks(round.id, signal).then(({ reconciliation }) => reconciliation), {
+    also: [round.id, round.phase, round.frozen],
+    every: ({ in_flight: inFlight }) => (round.phase !== 'settled' || inFlight ? AGAIN_MS : 0),
+  });
 
   /** @param {'freeze'|'release'} step */
   const hold = (step) => {
@@ -47,11 +35,12 @@ export function BooksView({ round }) {
     showToast(t('books.driven', { claims: driven.claims, letters: driven.dead_letters }));
     again();
   }, (failure) => showToast(asApiError(failure).text, 'bad'));
-  if (error) return html`<p class="empty" role="alert">${error} <button type="button" class="quiet-button" onClick=${again}>${t('action.retry')}</button></p>`;
-  if (!books) return html`<p class="empty">${t('loading')}</p>`;
+  const stale = error && html`<${StaleNote} error=${error} known=${books !== null} retry=${again} />`;
+  if (!books) return stale || html`<p class="empty">${t('loading')}</p>`;
   const frozen = books.frozen || round.frozen;
   return html`<section class="books" data-test="books" data-agrees=${books.agrees}>
     <h3>${t('books.title')}</h3>
+    ${stale}
     <p class="books-verdict ${books.agrees ? 'books-right' : 'books-wrong'}" data-test="books-verdict">${t(verdict(books))}</p>
     <dl class="books-sum">
       <div><dt>${t('books.budget')}</dt><dd><${Money} cents=${books.budget_cents} test="books-budget" /></dd></div>

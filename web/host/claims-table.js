@@ -1,12 +1,13 @@
-import { asApiError, listClaims } from '../shared/api.js';
+import { listClaims } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
-import { showToast } from '../shared/toast.js';
-import { html, useEffect, useRef, useState } from '../shared/view.js';
+import { html, useRef, useState } from '../shared/view.js';
 import { sortedBy } from './claims-order.js';
 import { SearchBox } from './search-box.js';
 import { SortHead } from './sort-head.js';
+import { StaleNote } from './stale-note.js';
+import { useFresh } from './use-fresh.js';
 
 /** @import {Claim} from '../shared/messages.js' */
 /** @import {Column} from './claims-order.js' */
@@ -21,7 +22,7 @@ const MOST = 20_000;
  * @param {{round: string, claimed: number}} props claimed: how many there are by now
  */
 export function ClaimsTable({ round, claimed }) {
-  const { claims, loaded } = useClaims(round, claimed);
+  const { value: claims, error, refresh } = useClaims(round, claimed);
   const [sought, setSought] = useState('');
   const [column, setColumn] = useState(/** @type {Column} */ ('number'));
   const [descending, setDescending] = useState(false);
@@ -32,13 +33,15 @@ export function ClaimsTable({ round, claimed }) {
     setDescending(chosen === column ? !descending : chosen === 'cents');
     setColumn(chosen);
   };
-  if (!loaded) return html`<p class="empty">${t('loading')}</p>`;
+  const stale = error && html`<${StaleNote} error=${error} known=${claims !== null} retry=${refresh} />`;
+  if (!claims) return stale || html`<p class="empty">${t('loading')}</p>`;
   if (claims.length === 0) return html`<p class="empty" data-test="no-claims">${t('claims.empty')}</p>`;
   const found = sortedBy(claims, sought, column, descending);
   const more = found.length - shown;
   /** @param {Column} name @param {string} words */
   const head = (name, words) => html`<${SortHead} name=${name} words=${words} column=${column} descending=${descending} sort=${sort} />`;
   return html`<div class="claims">
+    ${stale}
     <${SearchBox} value=${sought} label=${t('claims.search')} test="claims-search" onInput=${setSought} />
     <table>
       <thead><tr>${head('number', t('claims.number'))}${head('nickname', t('claims.player'))}${head('cents', t('claims.amount'))}</tr></thead>
@@ -59,34 +62,14 @@ export function ClaimsTable({ round, claimed }) {
  * @param {string} round @param {number} claimed
  */
 function useClaims(round, claimed) {
-  const [claims, setClaims] = useState(/** @type {Claim[]} */ ([]));
-  const [loaded, setLoaded] = useState(false);
-  const known = useRef({ claims: /** @type {Claim[]} */ ([]), busy: false, missed: false });
-  const [reads, setReads] = useState(0);
-  useEffect(() => {
-    const all = known.current;
-    all.missed = all.busy;
-    if (all.busy) return;
-    all.busy = true;
-    readOn(round, all.claims).then((read) => {
-      all.claims = read;
-      setClaims(read);
-      setLoaded(true);
-    }, (error) => showToast(asApiError(error).text, 'bad')).finally(() => {
-      all.busy = false;
-      if (all.missed) setReads(reads + 1);
-    });
-  }, [round, claimed, reads]);
-  return { claims, loaded };
-}
-
-/** @param {string} round @param {Claim[]} known */
-async function readOn(round, known) {
-  const claims = [...known];
-  for (let next = -1; next !== 0 && claims.length < MOST;) {
-    const page = await listClaims(round, claims.at(-1)?.number ?? 0, FETCHED);
-    claims.push(...page.claims);
-    next = page.next;
-  }
-  return claims;
+  const read = useRef(/** @type {Claim[]} */ ([])); // a reading that fails halfway is taken up where it was
+  return useFresh(async ({ signal }) => {
+    for (let next = -1; next !== 0 && read.current.length < MOST;) {
+      const page = await listClaims(round, read.current.at(-1)?.number ?? 0, FETCHED, signal);
+      signal.throwIfAborted(); // another reading goes on from here by now
+      read.current = [...read.current, ...page.claims];
+      next = page.next;
+    }
+    return read.current;
+  }, { also: [round, claimed] });
 }

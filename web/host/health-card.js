@@ -1,9 +1,9 @@
 import { languageTag, t } from '../shared/i18n.js';
-import { html, useEffect, useState } from '../shared/view.js';
+import { html } from '../shared/view.js';
 import { getHealth } from './host-api.js';
+import { useFresh } from './use-fresh.js';
 
 /** @import {Connection} from '../shared/socket.js' */
-/** @import {HealthCheck} from './host-api.js' */
 
 const LOOK_MS = 5000;
 
@@ -12,22 +12,8 @@ const LOOK_MS = 5000;
  * @param {{connection: Connection}} props
  */
 export function HealthCard({ connection }) {
-  const [checks, setChecks] = useState(/** @type {HealthCheck[]|null} */ ([])); // null: no answer
-  useEffect(() => {
-    let left = false;
-    const look = () => {
-      if (document.visibilityState !== 'visible') return;
-      getHealth().then((answer) => { if (!left) setChecks(answer.checks); }, () => { if (!left) setChecks(null); });
-    };
-    look();
-    const timer = setInterval(look, LOOK_MS);
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      left = true;
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
-    };
-  }, []);
+  const { value, error } = useFresh(({ signal }) => getHealth(signal), { every: () => LOOK_MS });
+  const checks = error ? null : value?.checks ?? []; // null: no answer
   const state = connection.state.value;
   return html`<section class="card health" data-test="health"><h2>${t('health.title')}</h2>
     <ul>

@@ -58,17 +58,20 @@ const round = (id) => `/api/rounds/${path(id)}`;
 
 /** @returns {Promise<{rooms: RoomGlance[]}>} */
 export const listGlances = () => call('GET', '/api/rooms');
-/** @param {string} code @returns {Promise<{room: RoomDetail}>} */
-export const getDoors = (code) => call('GET', room(code));
+/** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{room: RoomDetail}>} */
+export const getDoors = (code, signal) => call('GET', room(code), undefined, signal);
 /** @param {string} code @param {{locked: boolean, app_only: boolean}} doors @returns {Promise<{room: RoomDetail}>} */
 export const setDoors = (code, doors) => call('POST', `${room(code)}/doors`, doors);
 /** @param {string} code @param {string} text @returns {Promise<null>} */
 export const announce = (code, text) => call('POST', `${room(code)}/announcements`, { text });
-/** @returns {Promise<{checks: HealthCheck[]}>} */
-export const getHealth = () => call('GET', '/api/host/health');
+/** @param {AbortSignal} [signal] @returns {Promise<{checks: HealthCheck[]}>} */
+export const getHealth = (signal) => call('GET', '/api/host/health', undefined, signal);
 
-/** @param {string} code @returns {Promise<{players: Guest[]}>} */
-export const listPlayers = (code) => call('GET', `${room(code)}/players`);
+/** @typedef {{limit: number, name: string, before?: string, after?: string}} GuestQuery see the API's description */
+/** @typedef {{players: Guest[], total: number, next: string, latest: string, anew: boolean}} GuestsPage */
+/** @param {string} code @param {GuestQuery} query @param {AbortSignal} signal @returns {Promise<GuestsPage>} */
+export const listPlayers = (code, query, signal) =>
+  call('GET', `${room(code)}/players?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`, undefined, signal);
 /** @param {string} code @param {string} id @param {string} nickname @returns {Promise<{player: Guest}>} */
 export const renamePlayer = (code, id, nickname) => call('POST', `${room(code)}/players/${path(id)}/rename`, { nickname });
 /** @param {string} code @param {string} id @param {boolean} blocked @returns {Promise<{player: Guest}>} */
@@ -87,21 +90,21 @@ export const exportAddress = (code) => `${room(code)}/rounds/export`;
 /** @param {string} code @param {unknown} file @returns {Promise<{rounds: Round[]}>} */
 export const importRounds = (code, file) => call('POST', `${room(code)}/rounds/import`, file);
 
-/** @param {string} code @returns {Promise<{rehearsals: Rehearsal[]}>} */
-export const listRehearsals = (code) => call('GET', `${room(code)}/rehearsals`);
+/** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{rehearsals: Rehearsal[]}>} */
+export const listRehearsals = (code, signal) => call('GET', `${room(code)}/rehearsals`, undefined, signal);
 /** @param {string} code @param {{round: string, players: number, taps_per_second: number}} wish @returns {Promise<{rehearsal: Rehearsal}>} */
 export const rehearse = (code, wish) => call('POST', `${room(code)}/rehearsals`, wish);
 
-/** @param {string} id @returns {Promise<{reconciliation: Reconciliation}>} */
-export const getBooks = (id) => call('GET', `${round(id)}/reconciliation`);
+/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<{reconciliation: Reconciliation}>} */
+export const getBooks = (id, signal) => call('GET', `${round(id)}/reconciliation`, undefined, signal);
 /** The claims of a round as a file. @param {string} id */
 export const claimsFile = (id) => `${round(id)}/claims.csv`;
 /** Every movement of the host's account as a file. @param {string} code */
 export const statementFile = (code) => `${room(code)}/statement.csv`;
-/** @param {string} code @returns {Promise<RoomBooks>} */
-export const getRoomBooks = (code) => call('GET', `${room(code)}/books`);
-/** @param {string} id @param {number} after @returns {Promise<PayoutsPage>} */
-export const listPayouts = (id, after) => call('GET', `${round(id)}/payouts?after=${after}&limit=50`);
+/** @param {string} code @param {AbortSignal} [signal] @returns {Promise<RoomBooks>} */
+export const getRoomBooks = (code, signal) => call('GET', `${room(code)}/books`, undefined, signal);
+/** @param {string} id @param {number} after @param {AbortSignal} [signal] @returns {Promise<PayoutsPage>} */
+export const listPayouts = (id, after, signal) => call('GET', `${round(id)}/payouts?after=${after}&limit=50`, undefined, signal);
 /** Sends again what is not paid yet. @param {string} id @returns {Promise<{payouts: number}>} */
 export const resendPayouts = (id) => call('POST', `${round(id)}/payouts/resend`);
 /** Books again what could not be booked. @param {string} id @returns {Promise<{dead_letters: number, claims: number}>} */

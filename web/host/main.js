@@ -20,8 +20,8 @@
  * sort-cents, claim-row (data-number, data-cents), more-claims.
  * Books: no-books, sums, statement, balance, sum-row and sum-all with sum-budget_cents, sum-claimed_cents, sum-refunded_cents,
  * sum-held_cents and sum-paid_out_cents (data-cents).
- * Players: players (data-count), players-search, player (data-player, data-blocked), rename, new-name, save-name, block, unblock,
- * doors (data-locked, data-app), door-locked, door-app_only. Rehearsals: rehearse-round, bots_players, bots_taps_per_second, rehearse, rehearsal (data-state,
+ * Players: players (data-count, data-sought), players-search, players-found, player (data-player, data-blocked), rename, new-name,
+ * save-name, block, unblock, dialog-about, players-new (data-count), more-players, players-most, stale, retry, doors (data-locked, data-app), door-locked, door-app_only. Rehearsals: rehearse-round, bots_players, bots_taps_per_second, rehearse, rehearsal (data-state,
  * data-conserved), report-verdict, report-players, report-taps, report-rate, report-won, report-p50, report-p99.
  */
 import { addWords, t } from '../shared/i18n.js';

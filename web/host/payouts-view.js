@@ -2,10 +2,12 @@ import { asApiError } from '../shared/api.js';
 import { languageTag, t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { showToast } from '../shared/toast.js';
-import { html, useEffect, useState } from '../shared/view.js';
+import { html, useState } from '../shared/view.js';
 import { listPayouts, resendPayouts } from './host-api.js';
+import { StaleNote } from './stale-note.js';
+import { useFresh } from './use-fresh.js';
 
-/** @import {Payout, PayoutsPage} from './host-api.js' */
+/** @import {Payout} from './host-api.js' */
 
 const AGAIN_MS = 3000;
 
@@ -14,34 +16,22 @@ const AGAIN_MS = 3000;
  * @param {{round: string}} props
  */
 export function PayoutsView({ round }) {
-  const [page, setPage] = useState(/** @type {PayoutsPage|null} */ (null));
+  const { value: page, error, refresh } = useFresh(({ signal }) => listPayouts(round, 0, signal),
+    { also: [round], every: ({ sums }) => (sums.pending.claims > 0 ? AGAIN_MS : 0) });
   const [more, setMore] = useState(/** @type {Payout[]} */ ([]));
-  const [looks, setLooks] = useState(0);
-  useEffect(() => {
-    let timer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
-    let left = false;
-    listPayouts(round, 0).then((read) => {
-      if (left) return;
-      setPage(read);
-      if (read.sums.pending.claims > 0) timer = setTimeout(() => setLooks((count) => count + 1), AGAIN_MS);
-    }, () => {});
-    return () => {
-      left = true;
-      clearTimeout(timer);
-    };
-  }, [round, looks]);
   if (!page?.sums.planned) return null;
 
   const { pending, paid, failed } = page.sums;
   const resend = () => resendPayouts(round).then(({ payouts }) => {
     showToast(t('payouts.resent', { n: payouts }), 'good');
-    setLooks(looks + 1);
+    refresh();
   }, (error) => showToast(asApiError(error).text, 'bad'));
   const read = () => listPayouts(round, (more.at(-1) ?? page.payouts.at(-1))?.number ?? 0)
     .then((next) => setMore([...more, ...next.payouts]), (error) => showToast(asApiError(error).text, 'bad'));
   const shown = [...page.payouts, ...more];
   return html`<section class="books" data-test="payouts" data-failed=${failed.claims}>
     <h3>${t('payouts.title')}</h3>
+    ${error && html`<${StaleNote} error=${error} known retry=${refresh} />`}
     <dl class="books-sum">${Object.entries({ paid, pending, failed }).map(([state, sum]) => html`<div key=${state}><dt>${t(`payout.${state}`)}</dt>
       <dd><${Money} cents=${sum.cents} test="payouts-${state}" /> <small>${t('payouts.claims', { n: sum.claims })}</small></dd></div>`)}</dl>
     ${(failed.claims > 0 || pending.claims > 0) && html`<div class="round-buttons"><button type="button" class="button button-plain" data-test="resend" onClick=${resend}>${t('payouts.resend')}</button>

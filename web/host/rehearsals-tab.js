@@ -7,10 +7,12 @@ import { TextField } from './field.js';
 import { listRehearsals, rehearse } from './host-api.js';
 import { RehearsalReport } from './rehearsal-report.js';
 import { parseUnits } from '../shared/money.js';
+import { isOver } from '../shared/phase.js';
+import { StaleNote } from './stale-note.js';
 import { useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
-/** @import {Round, Tally} from '../shared/messages.js' */
+/** @import {Round} from '../shared/messages.js' */
 
 const LOOK_MS = 1000;
 
@@ -19,7 +21,7 @@ const LOOK_MS = 1000;
  * @param {{code: string, rounds: Round[], chosen: string, live: Live}} props chosen: the round to offer first
  */
 export function RehearsalsTab({ code, rounds, chosen, live }) {
-  const list = useFresh(() => listRehearsals(code), live.store, ['rehearsals_changed']);
+  const list = useFresh(({ signal }) => listRehearsals(code, signal), { store: live.store, codes: ['rehearsals_changed'] });
   const [round, setRound] = useState(chosen || rounds[0]?.id || '');
   const [wish, setWish] = useState({ players: '50', taps: '2' });
   const [refused, setRefused] = useState({ field: '', text: '' });
@@ -48,7 +50,7 @@ export function RehearsalsTab({ code, rounds, chosen, live }) {
   const said = tally ? t('rehearsal.progress', { taps: tally.taps, claimed: money(tally.claimed_cents), n: tally.online }) : t('rehearsal.gathering');
   return html`<div class="room-columns">
     <section class="room-rounds">
-      ${list.error && html`<p class="empty" role="alert">${list.error}</p>`}
+      ${list.error && html`<${StaleNote} error=${list.error} known=${list.value !== null} retry=${list.refresh} />`}
       ${!list.value && !list.error && html`<p class="empty">${t('loading')}</p>`}
       ${list.value && rehearsals.length === 0 && html`<p class="empty" data-test="no-rehearsals">${t('rehearsal.empty')}</p>`}
       ${rehearsals.map((one) => html`<${RehearsalReport} key=${one.round} rehearsal=${one} running=${said} />`)}
@@ -75,16 +77,8 @@ export function RehearsalsTab({ code, rounds, chosen, live }) {
  * @param {string} round @param {() => void} over called when the round is over: the report comes soon
  */
 function useRunning(round, over) {
-  const [tally, setTally] = useState(/** @type {Tally|null} */ (null));
-  useEffect(() => {
-    setTally(null);
-    if (!round) return undefined;
-    const timer = setInterval(() => getRound(round).then((answer) => {
-      if (answer.round.phase === 'draft') return;
-      setTally(answer.tally);
-      if (['closed', 'settled'].includes(answer.round.phase)) over();
-    }, () => {}), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [round]);
-  return tally;
+  const { value } = useFresh(({ signal }) => (round ? getRound(round, signal) : Promise.resolve(null)), { also: [round], every: (answer) => (answer ? LOOK_MS : 0) });
+  const seen = value?.round.id === round && value.round.phase !== 'draft' ? value : null;
+  useEffect(() => { if (seen && isOver(seen.round)) over(); }, [seen]);
+  return seen?.tally ?? null;
 }

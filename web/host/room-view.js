@@ -35,7 +35,7 @@ export function RoomView({ code, tab, loggedOut }) {
   const live = useMemo(() => goLive(code, 'host', () => listRooms().then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : ''))), [code]);
   const { store, connection } = live;
   const current = store.round.value;
-  const fresh = useFresh(() => listRounds(code), store, ['rounds_changed'], [code, current?.id, current?.phase, current?.frozen, current?.hold]);
+  const fresh = useFresh(({ signal }) => listRounds(code, signal), { store, codes: ['rounds_changed'], also: [current?.id, current?.phase, current?.frozen, current?.hold] });
   const [form, setForm] = useState(/** @type {Form|null} */ (null));
   const [stopping, setStopping] = useState(/** @type {Round|null} */ (null));
   const [rehearsed, setRehearsed] = useState('');
@@ -54,7 +54,7 @@ export function RoomView({ code, tab, loggedOut }) {
   useSignalEffect(() => { if (connection.state.value === 'ended' && connection.reason.value === 'session_ended') loggedOut(); });
 
   /** @param {Round} round */
-  const changed = (round) => fresh.set({ rounds: merged(fresh.value?.rounds ?? [], round) });
+  const changed = (round) => fresh.change((known) => ({ rounds: merged(known?.rounds ?? [], round) }));
   /** @param {Round} round @param {RoundStep} step */
   async function move(round, step) {
     setStopping(null);

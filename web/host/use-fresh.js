@@ -1,54 +1,63 @@
-import { asApiError } from '../shared/api.js';
-import { useEffect, useRef, useState } from '../shared/view.js';
+import { useEffect, useMemo, useRef, useState } from '../shared/view.js';
+import { CoalescedReader } from './coalesced-reader.js';
 
 /** @import {Store} from '../shared/store.js' */
+/** @import {Reading} from './coalesced-reader.js' */
 
-/** News that come in a bunch are read about once. */
-const BUNCH_MS = 300;
+/** Notices may be lost: what follows them is read again after so long without any. */
+const AGAIN_MS = 60_000;
 
 /**
- * Something read from the server, and read again whenever a notice says that it has changed, the device wakes, or refresh is
- * called. Answers that were overtaken by a later one are dropped.
  * @template T
- * @param {() => Promise<T>} read
- * @param {Store} store hears the notices
- * @param {string[]} codes of the notices
- * @param {unknown[]} [also] what it depends on besides
- * @returns {{value: T|null, error: string, refresh: () => void, set: (value: T) => void}}
+ * @typedef {object} Freshness
+ * @property {Store} [store] hears the notices; everything is read again when its connection was lost and is back
+ * @property {string[]} [codes] of the notices after which everything is read again
+ * @property {string[]} [newCodes] of the notices after which it is enough to read what is new
+ * @property {unknown[]} [also] what it depends on besides
+ * @property {(value: T) => number} [every] ms after an answer until it is read again; 0: never
  */
-export function useFresh(read, store, codes, also = []) {
-  const [value, setValue] = useState(/** @type {T|null} */ (null));
-  const [error, setError] = useState('');
-  const asked = useRef(0);
-  const refresh = () => {
-    const turn = ++asked.current;
-    read().then((fresh) => {
-      if (turn !== asked.current) return;
-      setValue(/** @type {any} */ (() => fresh));
-      setError('');
-    }, (failure) => { if (turn === asked.current) setError(asApiError(failure).text); });
-  };
-  const latest = useRef(refresh);
-  latest.current = refresh;
-  useEffect(() => latest.current(), also);
+
+/**
+ * Something read from the server, and read again when a notice says that it has changed, when the device wakes, from time
+ * to time, or when refresh is called. See CoalescedReader for what happens when answers are slow, or fail: there is an error
+ * then, and the value is the last one that came.
+ * @template T
+ * @param {(reading: Reading<any>) => Promise<T>} read
+ * @param {Freshness<NoInfer<T>>} freshness
+ * @returns {{value: T|null, error: string, refresh: () => void, change: (change: (value: T|null) => T) => void}}
+ */
+export function useFresh(read, { store, codes = [], newCodes = [], also = [], every }) {
+  const [, redraw] = useState(0);
+  const latest = useRef({ read, every });
+  latest.current = { read, every };
+  const reader = useMemo(() => new CoalescedReader(/** @type {import('./coalesced-reader.js').ReaderOptions<T>} */ ({
+    read: (reading) => latest.current.read(reading),
+    changed: () => redraw((count) => count + 1),
+    every: (value) => latest.current.every?.(value) ?? (store ? AGAIN_MS : 0),
+    awake: isSeen,
+  })), [store]);
+  useEffect(() => reader.ask(false), [reader, ...also]);
   useEffect(() => {
-    let timer = /** @type {ReturnType<typeof setTimeout>|undefined} */ (undefined);
-    const deaf = store.listen((message) => {
-      if (message.type !== 'notice' || !codes.includes(message.code) || timer !== undefined) return;
-      latest.current(); // at once, and once more for what came meanwhile
-      timer = setTimeout(() => {
-        timer = undefined;
-        latest.current();
-      }, BUNCH_MS);
+    const deaf = store?.listen((message) => {
+      if (message.type !== 'notice') return;
+      if (codes.includes(message.code)) reader.hint();
+      else if (newCodes.includes(message.code)) reader.hint(false);
     });
-    const seen = () => void (document.visibilityState === 'visible' && latest.current());
+    let welcomed = store?.you.peek();
+    const leave = store?.you.subscribe((you) => {
+      if (you !== welcomed) reader.hint(); // notices were missed before
+      welcomed = you;
+    });
+    const seen = () => { if (isSeen()) reader.ask(); };
     document.addEventListener('visibilitychange', seen);
     return () => {
-      asked.current = Infinity;
-      clearTimeout(timer);
-      deaf();
+      reader.stop();
+      deaf?.();
+      leave?.();
       document.removeEventListener('visibilitychange', seen);
     };
-  }, [store]);
-  return { value, error, refresh, set: (fresh) => { asked.current++; setValue(/** @type {any} */ (() => fresh)); } };
+  }, [reader]);
+  return { value: reader.value, error: reader.error, refresh: () => reader.ask(), change: (change) => reader.change(change) };
 }
+
+const isSeen = () => document.visibilityState === 'visible';

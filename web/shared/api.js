@@ -27,15 +27,17 @@ export class ApiError extends Error {
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
+ * @param {AbortSignal} [signal] gives up on it
  * @returns {Promise<any>}
  */
-export async function call(method, path, body) {
+export async function call(method, path, body, signal) {
   const response = await fetch(path, {
     method,
     credentials: 'same-origin',
     cache: 'no-store',
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
     body: body === undefined ? undefined : JSON.stringify(body),
+    signal,
   }).catch(() => {
     throw new ApiError('offline');
   });
@@ -70,16 +72,16 @@ export const whoAmI = (code) => call('GET', `/api/rooms/${path(code)}/players/me
 
 /** @param {string} code @param {object} settings @returns {Promise<{round: Round}>} */
 export const makeRound = (code, settings) => call('POST', `/api/rooms/${path(code)}/rounds`, settings);
-/** @param {string} code @returns {Promise<{rounds: Round[]}>} */
-export const listRounds = (code) => call('GET', `/api/rooms/${path(code)}/rounds`);
+/** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{rounds: Round[]}>} */
+export const listRounds = (code, signal) => call('GET', `/api/rooms/${path(code)}/rounds`, undefined, signal);
 /** @param {object} settings @returns {Promise<{amounts: number[], min: number, max: number, mean: number}>} */
 export const previewRound = (settings) => call('POST', '/api/rounds/preview', settings);
 /** @param {string} id @param {'start'|'stop'|'cancel'} step @returns {Promise<{round: Round}>} */
 export const moveRound = (id, step) => call('POST', `/api/rounds/${path(id)}/${step}`);
-/** @param {string} id @returns {Promise<{round: Round, tally: Tally}>} */
-export const getRound = (id) => call('GET', `/api/rounds/${path(id)}`);
-/** @param {string} id @param {number} after @param {number} limit @returns {Promise<{claims: Claim[], next: number}>} */
-export const listClaims = (id, after, limit) => call('GET', `/api/rounds/${path(id)}/claims?after=${after}&limit=${limit}`);
+/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<{round: Round, tally: Tally}>} */
+export const getRound = (id, signal) => call('GET', `/api/rounds/${path(id)}`, undefined, signal);
+/** @param {string} id @param {number} after @param {number} limit @param {AbortSignal} [signal] @returns {Promise<{claims: Claim[], next: number}>} */
+export const listClaims = (id, after, limit, signal) => call('GET', `/api/rounds/${path(id)}/claims?after=${after}&limit=${limit}`, undefined, signal);
 
 /** @typedef {{round: Round, claimed_packets: number, claimed_cents: number}} PastRound */
 /** @typedef {{rank: number, players: number, claims: Claim[]}} OwnResult rank 0: won nothing */
