@@ -2,8 +2,7 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { html } from '../shared/view.js';
 import { getRoomBooks, statementFile } from './host-api.js';
-import { StaleNote } from './stale-note.js';
-import { useFresh } from './use-fresh.js';
+import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
 /** @import {BooksSum, RoundBooks} from './host-api.js' */

@@ -6,8 +6,7 @@ import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { Confirm } from './dialog.js';
 import { driveAgain, getBooks, holdRound } from './host-api.js';
-import { StaleNote } from './stale-note.js';
-import { useFresh } from './use-fresh.js';
+import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Reconciliation} from './host-api.js' */
 /** @import {Round} from '../shared/messages.js' */

@@ -6,8 +6,7 @@ import { html, useRef, useState } from '../shared/view.js';
 import { sortedBy } from './claims-order.js';
 import { SearchBox } from './search-box.js';
 import { SortHead } from './sort-head.js';
-import { StaleNote } from './stale-note.js';
-import { useFresh } from './use-fresh.js';
+import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Claim} from '../shared/messages.js' */
 /** @import {Column} from './claims-order.js' */

@@ -4,8 +4,7 @@ import { Money } from '../shared/money-text.js';
 import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { listPayouts, resendPayouts } from './host-api.js';
-import { StaleNote } from './stale-note.js';
-import { useFresh } from './use-fresh.js';
+import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Payout} from './host-api.js' */
 

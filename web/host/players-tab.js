@@ -8,8 +8,7 @@ import { MOST, PAGE, readGuests, withGuest } from './guest-list.js';
 import { blockPlayer, getDoors, listPlayers } from './host-api.js';
 import { PlayersList } from './players-list.js';
 import { SearchBox } from './search-box.js';
-import { StaleNote } from './stale-note.js';
-import { useFresh } from './use-fresh.js';
+import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
 /** @import {GuestList} from './guest-list.js' */

@@ -8,8 +8,7 @@ import { listRehearsals, rehearse } from './host-api.js';
 import { RehearsalReport } from './rehearsal-report.js';
 import { parseUnits } from '../shared/money.js';
 import { isOver } from '../shared/phase.js';
-import { StaleNote } from './stale-note.js';
-import { useFresh } from './use-fresh.js';
+import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
 /** @import {Round} from '../shared/messages.js' */
