@@ -3,9 +3,8 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
 import { html, useRef, useState } from '../shared/view.js';
-import { sortedBy } from './claims-order.js';
+import { sortedBy, SortHead } from './claims-order.js';
 import { SearchBox } from './search-box.js';
-import { SortHead } from './sort-head.js';
 import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Claim} from '../shared/messages.js' */

@@ -17,8 +17,7 @@ import { RoomSide } from './room-side.js';
 import { RoundDesk } from './round-desk.js';
 import { withCurrent } from './round-order.js';
 import { emptyForm, inPlan } from './settings.js';
-import { ShortcutHelp } from './shortcut-help.js';
-import { useShortcuts } from './shortcuts.js';
+import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import { useFresh } from './use-fresh.js';
 
 /** @import {Round} from '../shared/messages.js' */

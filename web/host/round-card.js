@@ -1,12 +1,12 @@
-import { getRound } from '../shared/api.js';
+import { asApiError, getRound } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { isActive, isOver, secondsLeft, stageOf } from '../shared/phase.js';
+import { showToast } from '../shared/toast.js';
 import { html, useEffect, useState } from '../shared/view.js';
 import { BooksView } from './books-view.js';
 import { ClaimsTable } from './claims-table.js';
-import { HoldCard } from './hold-card.js';
-import { claimsFile } from './host-api.js';
+import { claimsFile, holdRound } from './host-api.js';
 import { LiveCharts } from './live-charts.js';
 import { PayoutsView } from './payouts-view.js';
 import { Totals } from './totals.js';
@@ -64,4 +64,20 @@ function useTally(round, current, wanted) {
 function seconds(round, stage, now) {
   if (stage !== 'countdown' && stage !== 'raining') return '';
   return ` ${secondsLeft(stage === 'countdown' ? round.starts_at : round.ends_at, now)}`;
+}
+
+/**
+ * Why a round is on hold, and what its host can do about it.
+ * @param {{round: Round}} props
+ */
+function HoldCard({ round }) {
+  const why = round.hold || 'unknown'; // it is told a moment later
+  const release = () => holdRound(round.id, 'release').catch((failure) => showToast(asApiError(failure).text, 'bad'));
+  return html`<section class="hold-card" data-test="on-hold" data-hold=${round.hold} role="alert">
+    <h3>${t(`hold_why.${why}`)}</h3>
+    <p>${t(`hold_do.${why}`)}</p>
+    <div class="round-buttons">
+      <button type="button" class="button button-plain" data-test="release-hold" onClick=${release}>${t('books.release')}</button>
+    </div>
+  </section>`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shortcutOf } from './keys.js';
+import { shortcutOf } from './shortcuts.js';
 
 const press = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, repeat: false, isComposing: false, ...more });
 const at = (tagName, isContentEditable = false) => ({ tagName, isContentEditable });
