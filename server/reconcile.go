@@ -16,11 +16,12 @@ import (
 	"redrain/internal/wire"
 )
 
-// reconcileCommand compares rounds with their books, and every account with its entries. It changes nothing.
+// reconcileCommand compares rounds with their books, and accounts with their entries: those of the round's room, or all of them,
+// which must sum to 0. It changes nothing.
 type reconcileCommand struct {
 	databaseConfig
 
-	Round    string `arg:"" optional:"" help:"Id of one round; all that were ever begun if there is none."`
+	Round    string `arg:"" optional:"" help:"Id of one round, which is compared with the accounts of its room; all that were ever begun, and all accounts, if there is none."`
 	JSON     bool   `help:"Print JSON, one object a line."`
 	RedisURL string `env:"REDIS_URL" placeholder:"URL" help:"Redis of the rounds. None: the books are compared with themselves."`
 }
@@ -75,12 +76,29 @@ func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *le
 		if err := c.tell(out, r); err != nil {
 			return false, err
 		}
+		if c.Round != "" {
+			accounts, err := books.UnbalancedIn(ctx, r.Room)
+			if err != nil {
+				return false, err
+			}
+			return agree && len(accounts) == 0, c.tellAccounts(out, "every account of its room", accounts)
+		}
 	}
-	accounts, err := books.Unbalanced(ctx)
+	accounts, err := allAccounts(ctx, books)
 	if err != nil {
 		return false, err
 	}
-	return agree && len(accounts) == 0, c.tellAccounts(out, accounts)
+	return agree && len(accounts) == 0, c.tellAccounts(out, "every account", accounts)
+}
+
+// allAccounts compares every account with its entries, and their sum with 0. It reads everything.
+func allAccounts(ctx context.Context, books *ledger.Ledger) ([]game.Difference, error) {
+	differences, errEntries := books.Unbalanced(ctx)
+	sum, errSum := books.Balances(ctx)
+	if sum != 0 {
+		differences = append(differences, game.Difference{What: "balances_cents", Found: int64(sum)})
+	}
+	return differences, errors.Join(errEntries, errSum)
 }
 
 func (c *reconcileCommand) rounds(ctx context.Context, books *ledger.Ledger) ([]string, error) {
@@ -114,12 +132,12 @@ func (c *reconcileCommand) tell(out io.Writer, r wire.Reconciliation) error {
 	return err
 }
 
-func (c *reconcileCommand) tellAccounts(out io.Writer, differences []game.Difference) error {
+func (c *reconcileCommand) tellAccounts(out io.Writer, which string, differences []game.Difference) error {
 	if c.JSON {
 		return json.NewEncoder(out).Encode(map[string][]game.Difference{"accounts": append([]game.Difference{}, differences...)})
 	}
 	if len(differences) == 0 {
-		_, err := fmt.Fprintln(out, "every account is the sum of its entries")
+		_, err := fmt.Fprintln(out, which+" is the sum of its entries")
 		return err
 	}
 	var err error

@@ -80,8 +80,6 @@ func (b *books) Room(_ context.Context, code string) (game.Room, error) {
 	return find(b.rooms, func(r game.Room) bool { return r.Code == code })
 }
 
-func (b *books) Rooms(context.Context) ([]game.Room, error) { return b.rooms, b.enter() }
-
 func (b *books) AddPlayer(_ context.Context, room, nickname string) (game.Player, error) {
 	b.changed++
 	return game.Player{ID: newcomer, Room: room, Nickname: nickname}, b.enter()
@@ -136,7 +134,38 @@ func (b *books) LastRound(_ context.Context, room string) (game.Round, error) {
 	return find(b.rounds, func(r game.Round) bool { return r.Room == room && r.Phase != game.Draft })
 }
 
-func (b *books) Rounds(context.Context, string) ([]game.Round, error) { return b.rounds, b.enter() }
+// some are up to limit rounds with what is asked for, after one.
+func (b *books) some(after string, limit int, is func(game.Round) bool) ([]game.Round, error) {
+	var list []game.Round
+	for _, round := range b.rounds {
+		switch {
+		case round.ID == after:
+			after = ""
+		case after == "" && is(round) && len(list) < limit:
+			list = append(list, round)
+		}
+	}
+	if after != "" {
+		return nil, fmt.Errorf("read: %w", game.ErrNotFound)
+	}
+	return list, b.enter()
+}
+
+func (b *books) Drafts(_ context.Context, _ string, limit int) ([]game.Round, error) {
+	return b.some("", limit, func(r game.Round) bool { return r.Phase == game.Draft })
+}
+
+func (b *books) BegunRounds(_ context.Context, _, after string, limit int) ([]game.Round, error) {
+	return b.some(after, limit, func(r game.Round) bool { return r.Phase != game.Draft })
+}
+
+func (b *books) PlayedRounds(_ context.Context, _ string, limit int) ([]game.Round, error) {
+	return b.some("", limit, func(r game.Round) bool { return r.Phase.Over() })
+}
+
+func (b *books) NextPlanned(context.Context, string) (game.Round, error) {
+	return find(b.rounds, func(r game.Round) bool { return r.Phase == game.Draft && r.StartsOn > 0 })
+}
 
 func (b *books) Claims(_ context.Context, _ string, after, limit int) ([]game.Claim, error) {
 	rest := b.claims[min(after, len(b.claims)):]

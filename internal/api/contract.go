@@ -13,8 +13,6 @@ import (
 type Rooms interface {
 	CreateRoom(ctx context.Context, name string) (game.Room, error)
 	Room(ctx context.Context, code string) (game.Room, error)
-	// Rooms lists all rooms, the newest first.
-	Rooms(ctx context.Context) ([]game.Room, error)
 	AddPlayer(ctx context.Context, room, nickname string) (game.Player, error)
 	Player(ctx context.Context, id string) (game.Player, error)
 	// Nicknames returns nicknames by player id; unknown ids are left out.
@@ -32,8 +30,16 @@ type Rounds interface {
 	Round(ctx context.Context, id string) (game.Round, error)
 	// LastRound is what the pages of a room show: the active round, else the last one; game.ErrNotFound if there is none.
 	LastRound(ctx context.Context, room string) (game.Round, error)
-	// Rounds lists a room's rounds, the newest first.
-	Rounds(ctx context.Context, room string) ([]game.Round, error)
+	// Drafts lists up to limit drafts of a room, in the order in which they are to be played.
+	Drafts(ctx context.Context, room string, limit int) ([]game.Round, error)
+	// BegunRounds lists up to limit rounds of a room, the last begun first: those after one, or from the start if after is
+	// empty. game.ErrNotFound: the room has none with this id.
+	BegunRounds(ctx context.Context, room, after string, limit int) ([]game.Round, error)
+	// PlayedRounds lists up to limit rounds that a room has played to their end, the last begun first: neither rehearsals nor
+	// what was cancelled.
+	PlayedRounds(ctx context.Context, room string, limit int) ([]game.Round, error)
+	// NextPlanned is the draft that starts by itself soonest, never a rehearsal; game.ErrNotFound if none does.
+	NextPlanned(ctx context.Context, room string) (game.Round, error)
 }
 
 // Claims reads the claims of a round.

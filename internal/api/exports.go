@@ -14,20 +14,24 @@ import (
 type Exports interface {
 	// BookedClaims returns up to limit claims with a number above after, in the order of their numbers.
 	BookedClaims(ctx context.Context, round string, after, limit int) ([]game.BookedClaim, error)
-	// RoomBooks returns every round of a room that was begun, the newest first; no rehearsals.
-	RoomBooks(ctx context.Context, room string) ([]game.RoundBooks, error)
-	// Statement returns every movement of the account of a room's host, the oldest first.
-	Statement(ctx context.Context, room string) ([]game.StatementLine, error)
+	// RoomBooks returns up to limit rounds of a room, the last begun first: those after one, or from the start if after is
+	// empty; no rehearsals. game.ErrNotFound: the room has none with this id.
+	RoomBooks(ctx context.Context, room, after string, limit int) ([]game.RoundBooks, error)
+	// RoomSum sums what RoomBooks tells of all rounds.
+	RoomSum(ctx context.Context, room string) (game.RoomSum, error)
+	// Statement tells every movement of the account of a room's host, the oldest first, some at a time. It ends with the first
+	// error of tell.
+	Statement(ctx context.Context, room string, tell func([]game.StatementLine) error) error
 	// HostBalance is what that account holds; below 0 is what the host owes.
 	HostBalance(ctx context.Context, room string) (game.Cents, error)
 }
 
-// routeExports adds the books and files for hosts. Files of claims stream, so no deadline bounds them as a whole.
+// routeExports adds the books and files for hosts. Files stream, so no deadline bounds them as a whole.
 func (s *Server) routeExports(host addRoute) {
 	s.echo.Add(http.MethodGet, "/api/rounds/:id/claims.csv", s.hostOnly(s.exportClaims), s.refuseForeignOrigins)
+	s.echo.Add(http.MethodGet, "/api/rooms/:code/statement.csv", s.hostOnly(s.exportStatement), s.refuseForeignOrigins)
 	host("GET", "/rooms/:code/books", s.showRoomBooks)
 	host("GET", "/rooms/:code/statement", s.showStatement)
-	host("GET", "/rooms/:code/statement.csv", s.exportStatement)
 }
 
 // claimsInPage is how many claims of a file are in memory at once.
@@ -75,120 +79,4 @@ func (t *table) claims(page []game.BookedClaim) error {
 		}
 	}
 	return t.more()
-}
-
-// booksSum is where money is, in cents: budget = claimed + refunded + held, and paid out is a part of claimed.
-type booksSum struct {
-	BudgetCents   game.Cents `json:"budget_cents"`
-	Claims        int        `json:"claims"`
-	ClaimedCents  game.Cents `json:"claimed_cents"`
-	RefundedCents game.Cents `json:"refunded_cents"`
-	HeldCents     game.Cents `json:"held_cents"`
-	PaidOutCents  game.Cents `json:"paid_out_cents"`
-}
-
-func (b *booksSum) add(other booksSum) {
-	b.BudgetCents += other.BudgetCents
-	b.Claims += other.Claims
-	b.ClaimedCents += other.ClaimedCents
-	b.RefundedCents += other.RefundedCents
-	b.HeldCents += other.HeldCents
-	b.PaidOutCents += other.PaidOutCents
-}
-
-type roundBooks struct {
-	Round  string           `json:"round"`
-	Title  string           `json:"title"`
-	Phase  game.Phase       `json:"phase"`
-	Reason game.CloseReason `json:"reason"`
-	Frozen bool             `json:"frozen"`
-	Books  booksSum         `json:"books"`
-}
-
-type roomBooksAnswer struct {
-	Rounds       []roundBooks `json:"rounds"`
-	Sum          booksSum     `json:"sum"`
-	BalanceCents game.Cents   `json:"balance_cents"`
-}
-
-func (s *Server) showRoomBooks(c echo.Context) error {
-	room, err := s.roomOf(c)
-	if err != nil {
-		return err
-	}
-	all, err := s.Exports.RoomBooks(c.Request().Context(), room.Code)
-	if err != nil {
-		return err
-	}
-	balance, err := s.Exports.HostBalance(c.Request().Context(), room.Code)
-	if err != nil {
-		return err
-	}
-	shown := roomBooksAnswer{Rounds: make([]roundBooks, len(all)), BalanceCents: balance}
-	for i, b := range all {
-		sum := booksSum{
-			BudgetCents: b.Round.Settings.Total, Claims: b.Booked.Packets, ClaimedCents: b.Booked.Cents, RefundedCents: b.Refunded,
-			HeldCents: b.Held, PaidOutCents: b.PaidOut,
-		}
-		shown.Rounds[i] = roundBooks{b.Round.ID, b.Round.Settings.Title, b.Round.Phase, b.Round.Reason, b.Round.Frozen, sum}
-		shown.Sum.add(sum)
-	}
-	return answer(c, http.StatusOK, shown)
-}
-
-type statementLine struct {
-	At           game.Moment `json:"at"`
-	Round        string      `json:"round"`
-	Title        string      `json:"title"`
-	Purpose      string      `json:"purpose"`
-	Cents        game.Cents  `json:"cents"`
-	BalanceCents game.Cents  `json:"balance_cents"`
-}
-
-type statementAnswer struct {
-	Lines        []statementLine `json:"lines"`
-	BalanceCents game.Cents      `json:"balance_cents"`
-}
-
-// statementOf reads the statement of the room that the address names; its last balance is the account's.
-func (s *Server) statementOf(c echo.Context) (room string, shown statementAnswer, err error) {
-	named, err := s.roomOf(c)
-	if err != nil {
-		return "", statementAnswer{}, err
-	}
-	lines, err := s.Exports.Statement(c.Request().Context(), named.Code)
-	shown.Lines = make([]statementLine, len(lines))
-	for i, line := range lines {
-		shown.Lines[i] = statementLine{line.At, line.Round, line.Title, line.Purpose, line.Cents, line.Balance}
-		shown.BalanceCents = line.Balance
-	}
-	return named.Code, shown, err
-}
-
-func (s *Server) showStatement(c echo.Context) error {
-	_, shown, err := s.statementOf(c)
-	if err != nil {
-		return err
-	}
-	return answer(c, http.StatusOK, shown)
-}
-
-func (s *Server) exportStatement(c echo.Context) error {
-	room, shown, err := s.statementOf(c)
-	if err != nil {
-		return err
-	}
-	file, err := newTable(c, "statement-"+room+".csv", "at", "round", "title", "purpose", "cents", "amount", "balance_cents", "balance")
-	for i := 0; i < len(shown.Lines) && err == nil; i++ {
-		line := &shown.Lines[i]
-		err = file.row(moment(line.At), line.Round, plainText(line.Title), line.Purpose, strconv.FormatInt(int64(line.Cents), 10),
-			line.Cents.String(), strconv.FormatInt(int64(line.BalanceCents), 10), line.BalanceCents.String())
-	}
-	if err == nil {
-		err = file.end()
-	}
-	if err != nil {
-		s.broken(c, err)
-	}
-	return nil
 }

@@ -28,20 +28,31 @@ func (b *books) BookedClaims(_ context.Context, _ string, after, limit int) ([]g
 	return booked, b.enter()
 }
 
-func (b *books) RoomBooks(context.Context, string) ([]game.RoundBooks, error) {
+func (b *books) RoomBooks(_ context.Context, _, after string, limit int) ([]game.RoundBooks, error) {
 	round := b.rounds[1]
-	round.Phase, round.Reason = game.Settled, game.Stopped
-	return []game.RoundBooks{
+	round.ID, round.Phase, round.Reason = unknown, game.Settled, game.Stopped
+	all := []game.RoundBooks{
 		{Round: b.rounds[1], Booked: game.Left{Packets: 3, Cents: 1505}, Held: 87_295},
 		{Round: round, Booked: game.Left{Packets: 2, Cents: 800}, Refunded: 88_000, PaidOut: 300},
-	}, b.enter()
+	}
+	all = all[1+slices.IndexFunc(all, func(books game.RoundBooks) bool { return books.Round.ID == after }):]
+	return all[:min(limit, len(all))], b.enter()
 }
 
-func (b *books) Statement(context.Context, string) ([]game.StatementLine, error) {
-	return []game.StatementLine{
+func (b *books) RoomSum(context.Context, string) (game.RoomSum, error) {
+	return game.RoomSum{Budget: 177_600, Booked: game.Left{Packets: 5, Cents: 2305}, Refunded: 88_000, Held: 87_295, PaidOut: 300}, b.enter()
+}
+
+func (b *books) Statement(_ context.Context, _ string, tell func([]game.StatementLine) error) error {
+	for _, line := range []game.StatementLine{
 		{At: 1_800_000_000_000, Round: roundA, Title: "+1 年会", Purpose: "escrow", Cents: -88_800, Balance: -88_800},
 		{At: 1_800_000_060_000, Round: roundA, Title: "+1 年会", Purpose: "refund", Cents: 88_000, Balance: -800},
-	}, b.enter()
+	} {
+		if err := tell([]game.StatementLine{line}); err != nil {
+			return err
+		}
+	}
+	return b.enter()
 }
 
 func (b *books) HostBalance(context.Context, string) (game.Cents, error) { return -89_600, b.enter() }
@@ -191,7 +202,7 @@ func TestAFileThatCannotBeginIsRefused(t *testing.T) {
 
 func TestRoomBooksAddUp(t *testing.T) {
 	r := newRig(t)
-	var shown roomBooksAnswer
+	var shown roomBooksPage
 	if err := json.Unmarshal(r.call("GET", "/api/rooms/raxn88/books", "", asHost).Body.Bytes(), &shown); err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +213,65 @@ func TestRoomBooksAddUp(t *testing.T) {
 	if s := shown.Sum; s.ClaimedCents+s.RefundedCents+s.HeldCents != s.BudgetCents || -shown.BalanceCents != s.ClaimedCents+s.HeldCents {
 		t.Errorf("%+v does not add up", shown)
 	}
+}
+
+func TestRoomBooksArePaged(t *testing.T) {
+	r := newRig(t)
+	for query, want := range map[string]struct {
+		rounds []string
+		next   string
+	}{
+		"": {[]string{roundA, unknown}, ""}, "?limit=1": {[]string{roundA}, roundA}, "?limit=1&after=" + roundA: {[]string{unknown}, unknown},
+		"?limit=1&after=" + unknown: {nil, ""},
+	} {
+		var shown roomBooksPage
+		if err := json.Unmarshal(r.call("GET", "/api/rooms/RAXN88/books"+query, "", asHost).Body.Bytes(), &shown); err != nil {
+			t.Fatal(err)
+		}
+		var rounds []string
+		for _, round := range shown.Rounds {
+			rounds = append(rounds, round.Round)
+		}
+		if !slices.Equal(rounds, want.rounds) || shown.Next != want.next || shown.Sum.Claims != 5 {
+			t.Errorf("%s: got %+v", query, shown)
+		}
+	}
+	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/books?after=x", "", asHost), 404, "round_not_found")
+}
+
+func TestALongStatementIsShownFromItsEndAndAFileOfAllOfIt(t *testing.T) {
+	many := manyLines{newBooks(), 3 * statementMost}
+	r := newRig(t, func(o *Options) { o.Exports = many })
+	var shown statementAnswer
+	if err := json.Unmarshal(r.call("GET", "/api/rooms/RAXN88/statement", "", asHost).Body.Bytes(), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if len(shown.Lines) != statementMost || shown.Lines[0].BalanceCents != 2*statementMost+1 || shown.BalanceCents != 3*statementMost {
+		t.Errorf("%d lines, from %+v to a balance of %d", len(shown.Lines), shown.Lines[0], shown.BalanceCents)
+	}
+	if lines := strings.Count(r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost).Body.String(), "\r\n"); lines != 1+3*statementMost {
+		t.Errorf("the file has %d lines", lines)
+	}
+	many.fail = errors.New("database went away")
+	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost), 500, "fault")
+}
+
+// manyLines is a long statement.
+type manyLines struct {
+	*books
+	count int
+}
+
+func (m manyLines) Statement(_ context.Context, _ string, tell func([]game.StatementLine) error) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	for i := range m.count {
+		if err := tell([]game.StatementLine{{At: game.Moment(i), Round: roundA, Cents: 1, Balance: game.Cents(i + 1)}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func TestStatement(t *testing.T) {

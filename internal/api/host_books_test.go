@@ -11,10 +11,14 @@ import (
 
 const stageCode = "STAGE2"
 
-func (b *books) Glances(context.Context) ([]game.Glance, error) {
-	list := make([]game.Glance, len(b.rooms))
-	for i, room := range b.rooms {
-		list[i] = game.Glance{Room: room, Players: len(b.players), Drafts: 1, Played: 2, Given: 1505, Active: roundA}
+func (b *books) Glances(_ context.Context, after string, limit int) ([]game.Glance, error) {
+	first := 1 + slices.IndexFunc(b.rooms, func(r game.Room) bool { return r.Code == after })
+	if after != "" && first == 0 {
+		return nil, fmt.Errorf("read: %w", game.ErrNotFound)
+	}
+	var list []game.Glance
+	for _, room := range b.rooms[first:min(first+limit, len(b.rooms))] {
+		list = append(list, game.Glance{Room: room, Players: len(b.players), Drafts: 1, Played: 2, Given: 1505, Active: roundA})
 	}
 	return list, b.enter()
 }

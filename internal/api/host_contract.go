@@ -8,8 +8,8 @@ import (
 
 // Desk is what hosts set up and look at beyond single rounds. Methods return game.ErrNotFound, wrapped, for what is not there.
 type Desk interface {
-	// Glances lists all rooms of people, the newest first.
-	Glances(ctx context.Context) ([]game.Glance, error)
+	// Glances lists up to limit rooms of people, the newest first: those after one, or from the newest if after is empty.
+	Glances(ctx context.Context, after string, limit int) ([]game.Glance, error)
 	// SetDoors says whether a room takes newcomers, and whether only those whom the host's own app vouches for.
 	SetDoors(ctx context.Context, code string, locked, appOnly bool) (game.Room, error)
 	// Stage is the hidden room in which a room's rehearsals are played.
@@ -38,7 +38,7 @@ type Guests interface {
 	PlayerOfSubject(ctx context.Context, room, subject string) (game.Player, error)
 	// AddSubject makes the player of a subject, or finds the one there is.
 	AddSubject(ctx context.Context, room, subject, nickname string) (game.Player, error)
-	// PlayedBy lists up to limit rounds in which a player won something, the newest first.
+	// PlayedBy lists up to limit rounds in which a player won something, the newest first, among the last that the room began.
 	PlayedBy(ctx context.Context, player string, limit int) ([]game.Played, error)
 	// Balance is what a player has won and was not paid out.
 	Balance(ctx context.Context, player string) (game.Cents, error)

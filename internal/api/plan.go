@@ -144,13 +144,19 @@ func formOf(s game.Settings) settingsForm {
 	}
 }
 
-// exportRounds gives a room's rounds as a file, in the order of their places.
+// exportRounds gives a room's rounds as a file, in the order of their places: as many as a file may bring, drafts first, and of
+// the others those begun last.
 func (s *Server) exportRounds(c echo.Context) error {
 	room, err := s.roomOf(c)
 	if err != nil {
 		return err
 	}
-	rounds, err := s.Rounds.Rounds(c.Request().Context(), room.Code)
+	rounds, err := s.Rounds.Drafts(c.Request().Context(), room.Code, maxImported)
+	if err == nil && len(rounds) < maxImported {
+		var begun []game.Round
+		begun, err = s.Rounds.BegunRounds(c.Request().Context(), room.Code, "", maxImported-len(rounds))
+		rounds = append(rounds, begun...)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -39,16 +40,13 @@ func (s *Server) showHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	rounds, err := s.Rounds.Rounds(c.Request().Context(), room.Code)
+	rounds, err := s.Rounds.PlayedRounds(c.Request().Context(), room.Code, historyMost)
 	if err != nil {
 		return err
 	}
-	past := []pastRound{}
-	for _, round := range rounds {
-		over := round.Phase == game.Closed || round.Phase == game.Settled
-		if over && !round.Rehearsal && round.Reason != game.Cancelled && len(past) < historyMost {
-			past = append(past, pastRound{wire.RoundOf(round), round.Claimed.Packets, round.Claimed.Cents})
-		}
+	past := make([]pastRound, len(rounds))
+	for i, round := range rounds {
+		past[i] = pastRound{wire.RoundOf(round), round.Claimed.Packets, round.Claimed.Cents}
 	}
 	return answer(c, http.StatusOK, historyAnswer{past})
 }
@@ -69,18 +67,14 @@ func (s *Server) showNext(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	rounds, err := s.Rounds.Rounds(c.Request().Context(), room.Code)
+	round, err := s.Rounds.NextPlanned(c.Request().Context(), room.Code)
+	if errors.Is(err, game.ErrNotFound) {
+		return answer(c, http.StatusOK, nextAnswer{})
+	}
 	if err != nil {
 		return err
 	}
-	var next *nextRound
-	for _, round := range rounds {
-		planned := round.Phase == game.Draft && round.StartsOn > 0 && !round.Rehearsal
-		if planned && (next == nil || round.StartsOn < next.StartsOn) {
-			next = &nextRound{round.Settings.Title, round.StartsOn}
-		}
-	}
-	return answer(c, http.StatusOK, nextAnswer{next})
+	return answer(c, http.StatusOK, nextAnswer{&nextRound{round.Settings.Title, round.StartsOn}})
 }
 
 // showMyResult reads the books, which are final once a round is settled.

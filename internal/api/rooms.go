@@ -43,8 +43,16 @@ type roomGlance struct {
 	Active  string     `json:"active"`
 }
 
-type roomsAnswer struct {
+// How many rooms one answer may hold. Each costs a look at the index entries of its rounds and players.
+const (
+	roomsUsual = 50
+	roomsMost  = 200
+)
+
+// roomsPage is a part of the list of rooms; Next is the `after` of the next part, empty if this was the last one.
+type roomsPage struct {
 	Rooms []roomGlance `json:"rooms"`
+	Next  string       `json:"next"`
 }
 
 type roomAndRoundAnswer struct {
@@ -96,15 +104,26 @@ func (s *Server) createRoom(c echo.Context) error {
 }
 
 func (s *Server) listRooms(c echo.Context) error {
-	rooms, err := s.Desk.Glances(c.Request().Context())
+	limit, err := number(c, "limit", 1, roomsMost, roomsUsual)
 	if err != nil {
 		return err
 	}
-	list := make([]roomGlance, len(rooms))
-	for i, r := range rooms {
-		list[i] = roomGlance{detailOf(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
+	after := c.QueryParam("after")
+	if code, ok := game.CleanCode(after); after != "" && (!ok || code != after) {
+		return errRoomNotFound
 	}
-	return answer(c, http.StatusOK, roomsAnswer{list})
+	rooms, err := s.Desk.Glances(c.Request().Context(), after, limit)
+	if err != nil {
+		return orMissing(err, errRoomNotFound)
+	}
+	page := roomsPage{Rooms: make([]roomGlance, len(rooms))}
+	for i, r := range rooms {
+		page.Rooms[i] = roomGlance{detailOf(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
+	}
+	if len(rooms) == limit {
+		page.Next = rooms[limit-1].Room.Code
+	}
+	return answer(c, http.StatusOK, page)
 }
 
 func (s *Server) showRoom(c echo.Context) error {

@@ -19,6 +19,18 @@ type roundsAnswer struct {
 	Rounds []wire.Round `json:"rounds"`
 }
 
+// How many rounds that were begun one answer may hold.
+const (
+	roundsUsual = 100
+	roundsMost  = 500
+)
+
+// roundsPage is a part of a room's rounds; Next is the `after` of the next part, empty if this was the last one.
+type roundsPage struct {
+	Rounds []wire.Round `json:"rounds"`
+	Next   string       `json:"next"`
+}
+
 type roundAndTallyAnswer struct {
 	Round wire.Round `json:"round"`
 	Tally wire.Tally `json:"tally"`
@@ -97,16 +109,43 @@ func (s *Server) previewRound(c echo.Context) error {
 	})
 }
 
+// listRounds lists the drafts of a room in the order in which they are to be played, and after them what was begun, the last
+// first. Later parts are of what was begun alone.
 func (s *Server) listRounds(c echo.Context) error {
+	after, limit, err := roundsAfter(c)
+	if err != nil {
+		return err
+	}
 	room, err := s.roomOf(c)
 	if err != nil {
 		return err
 	}
-	rounds, err := s.Rounds.Rounds(c.Request().Context(), room.Code)
-	if err != nil {
-		return err
+	var drafts []game.Round
+	if after == "" {
+		if drafts, err = s.Rounds.Drafts(c.Request().Context(), room.Code, maxOrdered); err != nil {
+			return err
+		}
 	}
-	return answer(c, http.StatusOK, roundsOf(rounds))
+	begun, err := s.Rounds.BegunRounds(c.Request().Context(), room.Code, after, limit)
+	if err != nil {
+		return orMissing(err, errRoundNotFound)
+	}
+	page := roundsPage{Rounds: roundsOf(append(drafts, begun...)).Rounds}
+	if len(begun) == limit {
+		page.Next = begun[limit-1].ID
+	}
+	return answer(c, http.StatusOK, page)
+}
+
+// roundsAfter is which part of a room's rounds is asked for: up to limit of those that were begun before the round after.
+func roundsAfter(c echo.Context) (after string, limit int, err error) {
+	if limit, err = number(c, "limit", 1, roundsMost, roundsUsual); err != nil {
+		return "", 0, err
+	}
+	if after = c.QueryParam("after"); after != "" && !wire.IsUUID(after) {
+		return "", 0, errRoundNotFound
+	}
+	return after, limit, nil
 }
 
 func roundsOf(rounds []game.Round) roundsAnswer {

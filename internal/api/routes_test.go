@@ -34,14 +34,37 @@ func TestRooms(t *testing.T) {
 	r := newRig(t)
 	wantJSON(t, r.call("POST", "/api/rooms", `{"name":"  春晚 "}`, asHost), 201, `{"room":{"code":"NEWRXX","name":"春晚","locked":false,"app_only":false}}`)
 	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[{"code":"RAXN88","name":"年会",
-		"locked":false,"app_only":false,"players":2,"drafts":1,"played":2,"given_cents":1505,"active":"`+roundA+`"}]}`)
+		"locked":false,"app_only":false,"players":2,"drafts":1,"played":2,"given_cents":1505,"active":"`+roundA+`"}],"next":""}`)
 	want := `{"room":{"code":"RAXN88","name":"年会","locked":false,"app_only":false},"round":` + roundJSON(t, roundA) + `}`
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, want)
 	wantJSON(t, r.call("GET", "/api/rooms/raxn88", ""), 200, want)
 	r.books.rounds = nil
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, `{"room":{"code":"RAXN88","name":"年会","locked":false,"app_only":false},"round":null}`)
 	r.books.rooms = nil
-	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[]}`)
+	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[],"next":""}`)
+}
+
+func TestRoomsArePaged(t *testing.T) {
+	r := newRig(t)
+	for i := range 2 * roomsUsual {
+		r.books.rooms = append(r.books.rooms, game.Room{Code: fmt.Sprintf("RAXN%c%c", 'A'+i/10, '2'+i%8)})
+	}
+	for query, want := range map[string]struct {
+		rooms int
+		next  string
+	}{
+		"": {roomsUsual, r.books.rooms[roomsUsual-1].Code}, "?limit=2": {2, r.books.rooms[1].Code}, "?limit=2&after=" + code: {2, r.books.rooms[2].Code},
+		"?limit=200": {2*roomsUsual + 1, ""},
+	} {
+		var page roomsPage
+		if err := json.Unmarshal(r.call("GET", "/api/rooms"+query, "", asHost).Body.Bytes(), &page); err != nil || len(page.Rooms) != want.rooms || page.Next != want.next {
+			t.Errorf("%s: %d rooms, then %q, %v", query, len(page.Rooms), page.Next, err)
+		}
+	}
+	for _, query := range []string{"?after=NEWRXX", "?after=raxn88", "?after=x"} {
+		wantRefused(t, r.call("GET", "/api/rooms"+query, "", asHost), 404, "room_not_found")
+	}
+	wantRefused(t, r.call("GET", "/api/rooms?limit=201", "", asHost), 400, "bad_request")
 }
 
 func TestPlayersJoinAndComeBack(t *testing.T) {
@@ -96,7 +119,13 @@ func TestDealtRoundsAreDoubleMeanUnlessSaid(t *testing.T) {
 func TestListRounds(t *testing.T) {
 	r := newRig(t)
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/rounds", "", asHost), 200,
-		`{"rounds":[`+roundJSON(t, draftB)+`,`+roundJSON(t, roundA)+`]}`)
+		`{"rounds":[`+roundJSON(t, draftB)+`,`+roundJSON(t, roundA)+`],"next":""}`)
+	path := "/api/rooms/RAXN88/rounds?limit=1"
+	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"rounds":[`+roundJSON(t, draftB)+`,`+roundJSON(t, roundA)+`],"next":"`+roundA+`"}`)
+	wantJSON(t, r.call("GET", path+"&after="+roundA, "", asHost), 200, `{"rounds":[],"next":""}`)
+	wantRefused(t, r.call("GET", path+"&after=x", "", asHost), 404, "round_not_found")
+	wantRefused(t, r.call("GET", path+"&after="+unknown, "", asHost), 404, "round_not_found")
+	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/rounds?limit=501", "", asHost), 400, "bad_request")
 }
 
 func TestStepsAnswerWithTheRound(t *testing.T) {

@@ -29,3 +29,12 @@ type StatementLine struct {
 	Cents   Cents
 	Balance Cents
 }
+
+// RoomSum is where the budgets of all begun rounds of a room are, as in RoundBooks.
+type RoomSum struct {
+	Budget   Cents
+	Booked   Left
+	Refunded Cents
+	Held     Cents
+	PaidOut  Cents
+}

@@ -124,3 +124,6 @@ func numberBefore(a, b string) bool {
 	}
 	return a < b
 }
+
+// Moved is what moved between a round's escrow and its host.
+type Moved struct{ In, Back Cents }

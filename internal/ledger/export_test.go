@@ -58,3 +58,8 @@ func HoldMigrationLock(ctx context.Context, l *Ledger, work func()) error {
 
 // ErrTaken says that another instance holds the lock.
 var ErrTaken = errTaken
+
+// Watch shows a hook every statement that a ledger sends from now on. Call it before anything else uses the ledger.
+func Watch(l *Ledger, hook bun.QueryHook) {
+	l.read, l.write = l.read.WithQueryHook(hook), l.write.WithQueryHook(hook)
+}

@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -45,7 +47,7 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 		newRound(t, l, first.Room) // a draft has no books
 		settleClaims(t, l, begunRound(t, l, 10, 5000), claim(1, "ann", 1))
 
-		rows := must[[]game.RoundBooks](t)(l.RoomBooks(t.Context(), first.Room))
+		rows := must[[]game.RoundBooks](t)(l.RoomBooks(t.Context(), first.Room, "", 10))
 		if len(rows) != 2 || rows[0].Round.ID != second.ID || rows[1].Round.ID != first.ID {
 			t.Fatalf("got %+v", rows)
 		}
@@ -55,7 +57,12 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 		if b := rows[1]; b.Booked != (game.Left{Packets: 2, Cents: 150}) || b.Held != 0 || b.Refunded != 850 || b.PaidOut != 100 {
 			t.Errorf("the settled round is %+v", b)
 		}
-		lines := must[[]game.StatementLine](t)(l.Statement(t.Context(), first.Room))
+		sum := must[game.RoomSum](t)(l.RoomSum(t.Context(), first.Room))
+		want := game.RoomSum{Budget: 89_800, Booked: game.Left{Packets: 3, Cents: 850}, Refunded: 850, Held: 88_100, PaidOut: 100}
+		if sum != want {
+			t.Errorf("the sum is %+v, want %+v", sum, want)
+		}
+		lines := statementOf(t, l, first.Room)
 		var got []game.Cents
 		for _, line := range lines {
 			got = append(got, line.Cents, line.Balance)
@@ -70,4 +77,38 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 			t.Errorf("the account holds %d cents, the statement ends with %d", balance, lines[2].Balance)
 		}
 	})
+}
+
+// A refund that comes after the next round has begun stands where it came, and the balances are those of the moments.
+func TestAStatementIsInTheOrderOfTheMoments(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(ticking()))
+		first := begunRound(t, l, 10, 1000)
+		closeRound(t, l, first.ID, game.ByTime)
+		second := begin(t, l, newRound(t, l, first.Room).ID)
+		settleClaims(t, l, first, claim(1, "ann", 100))
+		var got []string
+		for _, line := range statementOf(t, l, first.Room) {
+			got = append(got, fmt.Sprint(line.Round == second.ID, " ", line.Purpose, " ", int64(line.Balance)))
+		}
+		if want := []string{"false escrow -1000", "true escrow -89800", "false refund -88900"}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		failed := errors.New("the client is gone")
+		if err := l.Statement(t.Context(), first.Room, func([]game.StatementLine) error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("told %v", err)
+		}
+	})
+}
+
+func statementOf(t *testing.T, l *ledger.Ledger, room string) (lines []game.StatementLine) {
+	t.Helper()
+	err := l.Statement(t.Context(), room, func(some []game.StatementLine) error {
+		lines = append(lines, some...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
 }

@@ -186,7 +186,7 @@ var scenes = map[string]scene{
 		},
 	},
 	"closed, with its refund": {
-		prepare: func(t *testing.T, l *ledger.Ledger) rounds { return closedRound(t, l, true) },
+		prepare: func(t *testing.T, l *ledger.Ledger) rounds { return closedPair(t, l, true) },
 		changes: map[string]func(context.Context, *ledger.Ledger, rounds) error{
 			"apply the refund": applyRefund, "settle": settleRound, "freeze": freezeRound, "release": releaseRound,
 			"note lost": loseClaims, "book again": bookClaim, "book a conflict": bookConflict, "interrupt": interruptRound,
@@ -197,7 +197,7 @@ var scenes = map[string]scene{
 		},
 	},
 	"closed, without keys": {
-		prepare: func(t *testing.T, l *ledger.Ledger) rounds { return closedRound(t, l, false) },
+		prepare: func(t *testing.T, l *ledger.Ledger) rounds { return closedPair(t, l, false) },
 		changes: map[string]func(context.Context, *ledger.Ledger, rounds) error{
 			"interrupt": interruptRound, "freeze": freezeRound, "release": releaseRound, "book again": bookClaim,
 			"interrupt, refund and settle": func(ctx context.Context, l *ledger.Ledger, r rounds) error {
@@ -207,7 +207,7 @@ var scenes = map[string]scene{
 	},
 }
 
-func closedRound(t *testing.T, l *ledger.Ledger, refund bool) rounds {
+func closedPair(t *testing.T, l *ledger.Ledger, refund bool) rounds {
 	t.Helper()
 	room := newRoom(t, l)
 	r := rounds{newRound(t, l, room), newRound(t, l, room)}

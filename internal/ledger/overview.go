@@ -1,18 +1,24 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
 
 	"redrain/internal/game"
 )
 
-// Glances returns all rooms of people, the newest first, with what a list of rooms shows of each.
-func (l *Ledger) Glances(ctx context.Context) ([]game.Glance, error) {
-	var rows []roomRow
-	if err := l.read.NewSelect().Model(&rows).Where("stage_of IS NULL").Order("created_at DESC", "code").Scan(ctx); err != nil {
-		return nil, fmt.Errorf("read rooms: %w", err)
+// Glances returns up to limit rooms of people, the newest first, with what a list of rooms shows of each: those after the room
+// with the code after in this order, or from the newest if it is empty. game.ErrNotFound: there is no room after.
+func (l *Ledger) Glances(ctx context.Context, after string, limit int) ([]game.Glance, error) {
+	rows, err := l.roomsAfter(ctx, after, limit)
+	if err != nil || len(rows) == 0 {
+		return nil, orWrapped(err, "read rooms")
 	}
 	glances := make([]game.Glance, len(rows))
 	places := make(map[string]*game.Glance, len(rows))
@@ -32,6 +38,20 @@ func (l *Ledger) Glances(ctx context.Context) ([]game.Glance, error) {
 	return glances, nil
 }
 
+func (l *Ledger) roomsAfter(ctx context.Context, after string, limit int) ([]roomRow, error) {
+	var rows []roomRow
+	query := l.read.NewSelect().Model(&rows).Where("stage_of IS NULL").Order("created_at DESC", "code DESC").Limit(int64(limit))
+	if after != "" {
+		last, err := l.Room(ctx, after)
+		if err != nil {
+			return nil, err
+		}
+		at := last.CreatedAt.UnixMilli()
+		query = query.Where("created_at <= ?", at).Where("(created_at < ? OR code < ?)", at, after)
+	}
+	return rows, query.Scan(ctx)
+}
+
 func (l *Ledger) countRounds(ctx context.Context, places map[string]*game.Glance) error {
 	var counts []struct {
 		Room    string
@@ -41,7 +61,7 @@ func (l *Ledger) countRounds(ctx context.Context, places map[string]*game.Glance
 	}
 	err := l.read.NewSelect().Model((*roundRow)(nil)).Column("room", "phase").
 		ColumnExpr("COUNT(*) AS rounds, COALESCE(SUM(claimed_cents), 0) AS claimed").
-		Where("rehearsal = ?", false).Group("room", "phase").Scan(ctx, &counts)
+		Where("room IN (?)", bun.List(slices.Sorted(maps.Keys(places)))).Where("rehearsal = ?", false).Group("room", "phase").Scan(ctx, &counts)
 	for _, c := range counts {
 		switch glance := places[c.Room]; {
 		case glance == nil:
@@ -60,7 +80,8 @@ func (l *Ledger) countPlayers(ctx context.Context, places map[string]*game.Glanc
 		Room    string
 		Players int
 	}
-	err := l.read.NewSelect().Model((*playerRow)(nil)).Column("room").ColumnExpr("COUNT(*) AS players").Group("room").Scan(ctx, &counts)
+	err := l.read.NewSelect().Model((*playerRow)(nil)).Column("room").ColumnExpr("COUNT(*) AS players").
+		Where("room IN (?)", bun.List(slices.Sorted(maps.Keys(places)))).Group("room").Scan(ctx, &counts)
 	for _, c := range counts {
 		if glance := places[c.Room]; glance != nil {
 			glance.Players = c.Players
@@ -69,31 +90,67 @@ func (l *Ledger) countPlayers(ctx context.Context, places map[string]*game.Glanc
 	return err
 }
 
-// PlayedBy returns up to limit rounds in which a player won something, the newest first.
+// playedAmong bounds the rounds of a room, the last begun ones, in which PlayedBy looks for a player's claims.
+const playedAmong = 200
+
+// PlayedBy returns up to limit rounds in which a player won something, the newest claim first, among the last 200 rounds that
+// the player's room has begun.
 func (l *Ledger) PlayedBy(ctx context.Context, player string, limit int) ([]game.Played, error) {
-	var sums []struct {
-		Round   string
-		Packets int
-		Cents   int64
-		Newest  int64
+	of, err := l.Player(ctx, player)
+	if errors.Is(err, game.ErrNotFound) {
+		return nil, nil
 	}
-	// Claims are found by round and player: so round by round of the player's room, of which there are few, and not by player
-	// among all claims that there ever were.
-	room := l.read.NewSelect().Model((*playerRow)(nil)).Column("room").Where("id = ?", player)
-	err := l.read.NewSelect().TableExpr("rounds AS r").Join("JOIN round_books AS b ON b.round = r.id").
-		Join("JOIN claims AS c ON c.book = b.book AND c.player = ?", player).
-		ColumnExpr("b.round, COUNT(*) AS packets, SUM(c.cents) AS cents, MAX(c.claimed_at) AS newest").
-		Where("r.room = (?)", room).GroupExpr("b.round").OrderExpr("newest DESC, b.round").Limit(int64(limit)).Scan(ctx, &sums)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := l.playedSums(ctx, player, of.Room)
 	if err != nil {
 		return nil, fmt.Errorf("read the rounds of player %s: %w", player, err)
 	}
+	slices.SortFunc(sums, func(a, b playedSum) int { return cmp.Or(cmp.Compare(b.Last, a.Last), cmp.Compare(b.Book, a.Book)) })
+	return l.played(ctx, sums[:min(limit, len(sums))])
+}
+
+// playedSum is what a player won in a round, and when last.
+type playedSum struct {
+	Book    int64
+	Packets int
+	Cents   int64
+	Last    int64
+}
+
+// playedSums finds claims by books and player, some books at a time, and not by player among all claims that there ever were.
+// The books are in the statement as numbers: joined, databases rather read all claims of each round.
+func (l *Ledger) playedSums(ctx context.Context, player, room string) (sums []playedSum, err error) {
+	var books []int64
+	err = l.read.NewSelect().TableExpr("(?) AS begun", l.begun(room).Column("id").Limit(playedAmong)).
+		Join("JOIN round_books AS b ON b.round = begun.id").ColumnExpr("b.book").Scan(ctx, &books)
+	for some := range slices.Chunk(books, idsAtOnce) {
+		var found []playedSum
+		if err == nil {
+			err = l.read.NewSelect().Model((*claimRow)(nil)).Column("book").
+				ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(claimed_at) AS last").
+				Where("book IN (?)", bun.List(some)).Where("player = ?", player).Where(anyDrop).Group("book").Scan(ctx, &found)
+		}
+		sums = append(sums, found...)
+	}
+	return sums, err
+}
+
+// played reads the rounds of sums.
+func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.Played, error) {
 	played := make([]game.Played, len(sums))
 	for i, sum := range sums {
-		round, err := l.Round(ctx, sum.Round)
-		if err != nil {
-			return nil, err
+		row := new(roundRow)
+		round := l.read.NewSelect().Model((*booksRow)(nil)).Column("round").Where("book = ?", sum.Book)
+		err := l.read.NewSelect().Model(row).Where("id = (?)", round).Scan(ctx)
+		if err == nil {
+			played[i].Round, err = row.round()
 		}
-		played[i] = game.Played{Round: round, Packets: sum.Packets, Cents: game.Cents(sum.Cents)}
+		if err != nil {
+			return nil, fmt.Errorf("read a played round: %w", err)
+		}
+		played[i].Packets, played[i].Cents = sum.Packets, game.Cents(sum.Cents)
 	}
 	return played, nil
 }

@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,6 +31,7 @@ type payoutPlanRow struct {
 	Planned   int    `bun:"planned"`
 	Last      int    `bun:"last_number"`
 	PlannedAt int64  `bun:"planned_at"`
+	Made      bool   `bun:"made"`
 }
 
 type payoutRow struct {
@@ -70,30 +73,37 @@ func (l *Ledger) insertPlan(ctx context.Context, tx bun.Tx, round string) error 
 	if err != nil {
 		return err
 	}
-	plan := &payoutPlanRow{Round: round, Size: l.payouts, Last: last, PlannedAt: l.now().UnixMilli()}
+	plan := &payoutPlanRow{Round: round, Size: l.payouts, Last: last, PlannedAt: l.now().UnixMilli(), Made: last == 0}
 	_, err = tx.NewInsert().Model(plan).Ignore().Exec(ctx)
 	return err
 }
 
 // MakePayouts makes some of the payouts that are planned and not made, and returns how many. 0: all of them are.
 func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
-	var plans []payoutPlanRow
-	err = l.read.NewSelect().Model(&plans).Where("planned < last_number").Order("planned_at", "round").Limit(1).Scan(ctx)
-	if err != nil || len(plans) == 0 {
-		return 0, orWrapped(err, "read plans of payouts")
+	for made == 0 { // others may have made what was found, and some numbers have no claims
+		plan := new(payoutPlanRow)
+		err = l.read.NewSelect().Model(plan).Where("made = ?", false).Order("planned_at", "round").Limit(1).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, orWrapped(err, "read plans of payouts")
+		}
+		err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			made, err = l.makeSome(ctx, tx, plan.Round)
+			return err
+		})
+		if err != nil {
+			return 0, orWrapped(err, "make payouts of round "+plan.Round)
+		}
 	}
-	round := plans[0].Round
-	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		made, err = l.makeSome(ctx, tx, round)
-		return err
-	})
-	return made, orWrapped(err, "make payouts of round "+round)
+	return made, nil
 }
 
 // makeSome goes on with one plan. The row of the plan is locked first, so that each part is made by one.
 func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, error) {
 	plan := new(payoutPlanRow)
-	if err := forUpdate(tx.NewSelect().Model(plan).Where("round = ?", round)).Scan(ctx); err != nil || plan.Planned >= plan.Last {
+	if err := forUpdate(tx.NewSelect().Model(plan).Where("round = ?", round)).Scan(ctx); err != nil || plan.Made {
 		return 0, err
 	}
 	upTo, now := plan.Planned+planAtOnce*plan.Size, l.now().UnixMilli()
@@ -109,7 +119,7 @@ func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	err = wantOne(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
+	err = wantOne(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).Set("made = ?", upTo >= plan.Last).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
 	return int(made), err
 }
 

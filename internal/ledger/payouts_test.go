@@ -222,3 +222,41 @@ func TestWorkersShareThePayouts(t *testing.T) {
 		wantBalances(t, workers[0], round, map[string]int64{"host": -packets * 10, "paid_out": packets * 10})
 	})
 }
+
+// Where a thousand numbers in a row have no claims, as after a loss, the payouts behind them are made all the same.
+func TestPayoutsAreMadeAcrossNumbersWithoutClaims(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithPayouts(1))
+		settleClaims(t, l, begunRound(t, l, 5000, 50_000), claim(1, "ann", 10), claim(4500, "bob", 20))
+		settleClaims(t, l, begunRound(t, l, 10, 1000))
+		if made := makeAll(t, l); made != 2 {
+			t.Errorf("%d payouts are made, want 2", made)
+		}
+	})
+}
+
+// Plans from before payouts noted that they are made: those that were are left alone, the others go on.
+func TestPlansFromBeforeAreMadeOn(t *testing.T) {
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			l := openLedger(t, newDatabase(t), ledger.WithPayouts(1))
+			done := settleClaims(t, l, begunRound(t, l, 10, 1000), claim(1, "ann", 10))
+			makeAll(t, l)
+			open := settleClaims(t, l, begunRound(t, l, 10, 1000), claim(1, "ann", 10), claim(2, "bob", 20))
+			if err := ledger.MigrateTo(t.Context(), l, 34); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if made := makeAll(t, l); made != 2 {
+				t.Errorf("%d payouts are made, want 2", made)
+			}
+			for _, round := range []game.Round{done, open} {
+				if sums := must[game.PayoutSums](t)(l.PayoutSums(t.Context(), round.ID)); !sums.Planned {
+					t.Errorf("payouts are %+v", sums)
+				}
+			}
+		})
+	}
+}

@@ -12,8 +12,8 @@ import (
 	"redrain/internal/game"
 )
 
-// idsAtOnce bounds the ids in one statement: databases limit its length.
-const idsAtOnce = 500
+// idsAtOnce bounds the ids in one statement: databases limit its length, and for many PostgreSQL rather reads the whole table.
+const idsAtOnce = 100
 
 type playerRow struct {
 	bun.BaseModel `bun:"table:players"`

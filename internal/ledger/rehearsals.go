@@ -67,7 +67,7 @@ func (l *Ledger) EndRehearsal(ctx context.Context, round string, report []byte, 
 // Rehearsals returns up to limit rehearsals of a room, the newest first.
 func (l *Ledger) Rehearsals(ctx context.Context, room string, limit int) ([]game.Rehearsal, error) {
 	var rows []rehearsalRow
-	err := l.read.NewSelect().Model(&rows).Where("room = ?", room).Order("begun_at DESC", "round").Limit(int64(limit)).Scan(ctx)
+	err := l.read.NewSelect().Model(&rows).Where("room = ?", room).Order("begun_at DESC", "round DESC").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read rehearsals of room %s: %w", room, err)
 	}

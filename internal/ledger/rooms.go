@@ -60,19 +60,6 @@ func (l *Ledger) Room(ctx context.Context, code string) (game.Room, error) {
 	return row.room(), nil
 }
 
-// Rooms returns all rooms of people, the newest first; stages are left out.
-func (l *Ledger) Rooms(ctx context.Context) ([]game.Room, error) {
-	var rows []roomRow
-	if err := l.read.NewSelect().Model(&rows).Where("stage_of IS NULL").Order("created_at DESC", "code").Scan(ctx); err != nil {
-		return nil, fmt.Errorf("read rooms: %w", err)
-	}
-	rooms := make([]game.Room, len(rows))
-	for i := range rows {
-		rooms[i] = rows[i].room()
-	}
-	return rooms, nil
-}
-
 func orNotFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return game.ErrNotFound

@@ -42,22 +42,17 @@ func (l *Ledger) Round(ctx context.Context, id string) (game.Round, error) {
 func (l *Ledger) LastRound(ctx context.Context, room string) (game.Round, error) {
 	row := new(roundRow)
 	// The active one first, and not merely the last begun: begun_at comes from the clocks of several instances.
-	err := l.read.NewSelect().Model(row).Where("room = ?", room).Where("phase <> ?", game.Draft).
-		OrderExpr("CASE WHEN phase IN (?) THEN 0 ELSE 1 END, begun_at DESC, id", bun.List(active)).Limit(1).Scan(ctx)
+	current := l.read.NewSelect().Model((*roomRow)(nil)).Column("active_round").Where("code = ?", room)
+	err := l.read.NewSelect().Model(row).Where("id = COALESCE((?), (?))", current, l.begun(room).Column("id").Limit(1)).Scan(ctx)
 	if err != nil {
 		return game.Round{}, fmt.Errorf("read last round of room %s: %w", room, orNotFound(err))
 	}
 	return row.round()
 }
 
-// Rounds returns all rounds of a room, drafts too, the newest first.
-func (l *Ledger) Rounds(ctx context.Context, room string) ([]game.Round, error) {
-	var rows []roundRow
-	err := l.read.NewSelect().Model(&rows).Where("room = ?", room).Order("created_at DESC", "id").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read rounds of room %s: %w", room, err)
-	}
-	return roundsOf(rows)
+// begun are the rounds of a room that were begun, the last one first, by the moments when they were.
+func (l *Ledger) begun(room string) *bun.SelectQuery {
+	return l.read.NewSelect().Model((*roundRow)(nil)).Where("room = ?", room).Where("begun_at > 0").Order("begun_at DESC", "id DESC")
 }
 
 // OpenRounds returns all rounds in countdown or raining, of all rooms, frozen ones too, in the order of their ids.

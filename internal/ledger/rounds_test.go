@@ -2,7 +2,9 @@ package ledger_test
 
 import (
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,15 +47,77 @@ func TestRoundsNeedARoom(t *testing.T) {
 	})
 }
 
-func TestRoundsAreNewestFirst(t *testing.T) {
+func TestARoomsRoundsAreListedByWhatTheyAreFor(t *testing.T) {
 	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithClock(ticking()))
 		room, other := newRoom(t, l), newRoom(t, l)
-		a, b := newRound(t, l, room), newRound(t, l, room)
-		newRound(t, l, other)
-		got := must[[]game.Round](t)(l.Rounds(t.Context(), room))
-		if len(got) != 2 || got[0].ID != b.ID || got[1].ID != a.ID {
-			t.Errorf("rounds are %v", got)
+		settle(t, l, begin(t, l, newRound(t, l, other).ID).ID, game.Left{}, 88_800)
+		draft, planned, later := newRound(t, l, room), newRound(t, l, room), newRound(t, l, room)
+		var begun []string
+		for range 4 {
+			round := newRound(t, l, room)
+			if begun = append([]string{round.ID}, begun...); len(begun) < 4 {
+				begin(t, l, round.ID)
+				closeRound(t, l, round.ID, []game.CloseReason{game.ByTime, game.Cancelled, game.Stopped}[len(begun)-1])
+			}
+		}
+		must[game.Round](t)(l.PlanStart(t.Context(), begun[0], 500)) // it is begun before
+		begin(t, l, begun[0])
+		must[game.Round](t)(l.CreateRound(t.Context(), room, someSettings(), true))
+		if _, err := l.NextPlanned(t.Context(), room); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("nothing is planned: %v", err)
+		}
+		must[game.Round](t)(l.PlanStart(t.Context(), later.ID, 2000))
+		must[game.Round](t)(l.PlanStart(t.Context(), planned.ID, 1000))
+		if next := must[game.Round](t)(l.NextPlanned(t.Context(), room)); next.ID != planned.ID {
+			t.Errorf("the next is %v", next)
+		}
+		wantIDs(t, "drafts", must[[]game.Round](t)(l.Drafts(t.Context(), room, 3)), draft.ID, planned.ID, later.ID)
+		wantIDs(t, "begun", must[[]game.Round](t)(l.BegunRounds(t.Context(), room, "", 3)), begun[:3]...)
+		wantIDs(t, "begun before them", must[[]game.Round](t)(l.BegunRounds(t.Context(), room, begun[2], 3)), begun[3])
+		wantIDs(t, "played", must[[]game.Round](t)(l.PlayedRounds(t.Context(), room, 10)), begun[1], begun[3])
+		wantIDs(t, "played last", must[[]game.Round](t)(l.PlayedRounds(t.Context(), room, 1)), begun[1])
+		if _, err := l.BegunRounds(t.Context(), other, begun[0], 3); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("after a round of another room: %v", err)
+		}
+	})
+}
+
+func wantIDs(t *testing.T, what string, rounds []game.Round, want ...string) {
+	t.Helper()
+	got := make([]string, len(rounds))
+	for i, round := range rounds {
+		got[i] = round.ID
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s are %v, want %v", what, got, want)
+	}
+}
+
+// Rounds that began at the same moment are paged without one left out or told twice.
+func TestRoundsOfOneMomentArePagedOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(func() time.Time { return time.UnixMilli(1_800_000_000_000) }))
+		room := newRoom(t, l)
+		seen := map[string]bool{}
+		for range 5 {
+			round := newRound(t, l, room)
+			begin(t, l, round.ID)
+			closeRound(t, l, round.ID, game.ByTime)
+			seen[round.ID] = false
+		}
+		after := ""
+		for range 3 {
+			page := must[[]game.RoundBooks](t)(l.RoomBooks(t.Context(), room, after, 2))
+			for _, books := range page {
+				if told, known := seen[books.Round.ID]; told || !known {
+					t.Errorf("round %s is told again", books.Round.ID)
+				}
+				seen[books.Round.ID], after = true, books.Round.ID
+			}
+		}
+		if got := must[[]game.RoundBooks](t)(l.RoomBooks(t.Context(), room, after, 2)); len(got) > 0 || slices.Contains(slices.Collect(maps.Values(seen)), false) {
+			t.Errorf("told are %v, then %v", seen, got)
 		}
 	})
 }

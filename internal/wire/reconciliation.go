@@ -27,7 +27,7 @@ type RedisBooks struct {
 }
 
 // LedgerBooks is what the ledger holds of a round. Accepted is by how much it holds more than Redis with the host's
-// knowledge; 0 but after faults. Balances is the sum of all accounts of all rounds, which is 0.
+// knowledge; 0 but after faults.
 type LedgerBooks struct {
 	Claims         int        `json:"claims"`
 	ClaimedCents   game.Cents `json:"claimed_cents"`
@@ -37,5 +37,4 @@ type LedgerBooks struct {
 	DeadLetters    int        `json:"dead_letters"`
 	AcceptedClaims int        `json:"accepted_claims"`
 	AcceptedCents  game.Cents `json:"accepted_cents"`
-	BalancesCents  game.Cents `json:"balances_cents"`
 }

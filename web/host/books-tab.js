@@ -2,6 +2,7 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { html } from '../shared/view.js';
 import { getRoomBooks, statementFile } from './host-api.js';
+import { OlderButton, useOlder } from './use-older.js';
 import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
@@ -13,7 +14,8 @@ import { StaleNote, useFresh } from './use-fresh.js';
  */
 export function BooksTab({ code, live }) {
   const { round } = live.store;
-  const books = useFresh(({ signal }) => getRoomBooks(code, signal), { store: live.store, codes: ['rounds_changed', 'round_frozen'], also: [round.value?.id, round.value?.phase] });
+  const books = useFresh(({ signal }) => getRoomBooks(code, '', signal), { store: live.store, codes: ['rounds_changed', 'round_frozen'], also: [round.value?.id, round.value?.phase] });
+  const { older, more } = useOlder(books.value?.next ?? '', (after) => getRoomBooks(code, after).then((page) => ({ items: page.rounds, next: page.next })));
   const stale = books.error && html`<${StaleNote} error=${books.error} known=${books.value !== null} retry=${books.refresh} />`;
   if (!books.value) return html`<section class="card">${stale || html`<p class="empty" role="status">${t('loading')}</p>`}</section>`;
   const { rounds, sum, balance_cents: balance } = books.value;
@@ -24,9 +26,10 @@ export function BooksTab({ code, live }) {
     <p>${t('sums.balance')} <strong><${Money} cents=${balance} test="balance" /></strong> <span class="field-hint">${t('sums.balance_hint')}</span></p>
     <div class="sums-scroll" tabindex="0" role="group" aria-label=${t('sums.title')}><table>
       <thead><tr><th scope="col">${t('sums.round')}</th>${COLUMNS.map((name) => html`<th key=${name} scope="col">${t(`sum.${name}`)}</th>`)}</tr></thead>
-      <tbody>${rounds.map((one) => html`<tr key=${one.round} data-test="sum-row"><th scope="row"><${Title} round=${one} /></th><${Cells} books=${one.books} /></tr>`)}</tbody>
+      <tbody>${[...rounds, ...older].map((one) => html`<tr key=${one.round} data-test="sum-row"><th scope="row"><${Title} round=${one} /></th><${Cells} books=${one.books} /></tr>`)}</tbody>
       <tfoot><tr data-test="sum-all"><th scope="row">${t('sums.all')}</th><${Cells} books=${sum} /></tr></tfoot>
     </table></div>
+    <${OlderButton} more=${more} test="more-books" />
   </section>`;
 }
 

@@ -44,7 +44,7 @@ import { call } from '../shared/api.js';
 
 /** @typedef {{budget_cents: number, claims: number, claimed_cents: number, refunded_cents: number, held_cents: number, paid_out_cents: number}} BooksSum */
 /** @typedef {{round: string, title: string, phase: import('../shared/messages.js').Phase, reason: string, frozen: boolean, books: BooksSum}} RoundBooks */
-/** @typedef {{rounds: RoundBooks[], sum: BooksSum, balance_cents: number}} RoomBooks */
+/** @typedef {{rounds: RoundBooks[], next: string, sum: BooksSum, balance_cents: number}} RoomBooks sum: of all rounds, not only of this page's */
 
 /** @typedef {{id: string, number: number, claims: number, cents: number, state: 'pending'|'paid'|'failed', attempts: number, problem: string, due_at: number, paid_at: number}} Payout */
 /** @typedef {{claims: number, cents: number}} PayoutSum */
@@ -56,8 +56,9 @@ const room = (code) => `/api/rooms/${path(code)}`;
 /** @param {string} id */
 const round = (id) => `/api/rounds/${path(id)}`;
 
-/** @returns {Promise<{rooms: RoomGlance[]}>} */
-export const listGlances = () => call('GET', '/api/rooms');
+/** @typedef {{rooms: RoomGlance[], next: string}} RoomsPage next: after which room the next page begins; empty: this is the last one */
+/** The newest rooms, or those before one. @param {string} [after] @returns {Promise<RoomsPage>} */
+export const listGlances = (after = '') => call('GET', `/api/rooms${after && `?after=${path(after)}`}`);
 /** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{room: RoomDetail}>} */
 export const getDoors = (code, signal) => call('GET', room(code), undefined, signal);
 /** @param {string} code @param {{locked: boolean, app_only: boolean}} doors @returns {Promise<{room: RoomDetail}>} */
@@ -101,8 +102,8 @@ export const getBooks = (id, signal) => call('GET', `${round(id)}/reconciliation
 export const claimsFile = (id) => `${round(id)}/claims.csv`;
 /** Every movement of the host's account as a file. @param {string} code */
 export const statementFile = (code) => `${room(code)}/statement.csv`;
-/** @param {string} code @param {AbortSignal} [signal] @returns {Promise<RoomBooks>} */
-export const getRoomBooks = (code, signal) => call('GET', `${room(code)}/books`, undefined, signal);
+/** The books of the rounds begun last, or of those before one. @param {string} code @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<RoomBooks>} */
+export const getRoomBooks = (code, after = '', signal = undefined) => call('GET', `${room(code)}/books${after && `?after=${path(after)}`}`, undefined, signal);
 /** @param {string} id @param {number} after @param {AbortSignal} [signal] @returns {Promise<PayoutsPage>} */
 export const listPayouts = (id, after, signal) => call('GET', `${round(id)}/payouts?after=${after}&limit=50`, undefined, signal);
 /** Sends again what is not paid yet. @param {string} id @returns {Promise<{payouts: number}>} */

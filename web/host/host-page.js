@@ -12,10 +12,10 @@ import { ThemeSwitch } from './theme-switch.js';
 import { wearTheme } from './theme.js';
 
 /** @import {ApiError} from '../shared/api.js' */
-/** @import {RoomGlance} from './host-api.js' */
+/** @import {RoomsPage} from './host-api.js' */
 /** @import {Tab} from './room-tabs.js' */
 
-/** @typedef {{at: 'loading'} | {at: 'login'} | {at: 'failed', error: ApiError} | {at: 'rooms', rooms: RoomGlance[]}} Step */
+/** @typedef {{at: 'loading'} | {at: 'login'} | {at: 'failed', error: ApiError} | {at: 'rooms', first: RoomsPage}} Step */
 
 /** @type {import('../vendor/signals-core.js').Signal<Step>} */
 const step = signal({ at: 'loading' });
@@ -25,7 +25,7 @@ const tab = signal(tabInHash());
 
 async function load() {
   try {
-    step.value = { at: 'rooms', rooms: (await listGlances()).rooms };
+    step.value = { at: 'rooms', first: await listGlances() };
   } catch (error) {
     const refused = asApiError(error);
     step.value = refused.isRefusal ? { at: 'login' } : { at: 'failed', error: refused };
@@ -62,7 +62,7 @@ function Body() {
     case 'failed': return html`<${FullMessage} text=${now.error.text} action=${t('action.retry')} onAction=${load} />`;
     case 'rooms': return code.value
       ? html`<${RoomView} key=${code.value} code=${code.value} tab=${tab.value} loggedOut=${load} />`
-      : html`<${RoomList} rooms=${now.rooms} enter=${(/** @type {string} */ made) => { location.hash = `#/${made}`; }} />`;
+      : html`<${RoomList} first=${now.first} enter=${(/** @type {string} */ made) => { location.hash = `#/${made}`; }} />`;
     default: return html`<${FullMessage} text=${t('loading')} />`;
   }
 }

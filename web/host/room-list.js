@@ -4,14 +4,18 @@ import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
 import { showPhase } from '../shared/page.js';
 import { html, useEffect, useState } from '../shared/view.js';
+import { listGlances } from './host-api.js';
+import { OlderButton, useOlder } from './use-older.js';
 
-/** @import {RoomGlance} from './host-api.js' */
+/** @import {RoomGlance, RoomsPage} from './host-api.js' */
 
 /**
- * All rooms at a glance, and a new one.
- * @param {{rooms: RoomGlance[], enter: (code: string) => void}} props
+ * The newest rooms at a glance, older ones on demand, and a new one.
+ * @param {{first: RoomsPage, enter: (code: string) => void}} props
  */
-export function RoomList({ rooms, enter }) {
+export function RoomList({ first, enter }) {
+  const { older, more } = useOlder(first.next, (after) => listGlances(after).then((page) => ({ items: page.rooms, next: page.next })));
+  const rooms = [...first.rooms, ...older];
   const [name, setName] = useState('');
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
@@ -44,6 +48,7 @@ export function RoomList({ rooms, enter }) {
     <h1>${t('rooms.title')}</h1>
     ${rooms.length === 0 && html`<p class="empty" data-test="no-rooms">${t('rooms.empty')}</p>`}
     <ul class="rooms-list">${rooms.map((room) => html`<li key=${room.code}><${RoomLink} room=${room} /></li>`)}</ul>
+    <${OlderButton} more=${more} test="more-rooms" />
   </main>`;
 }
 

@@ -1,4 +1,4 @@
-import { asApiError, listRooms, listRounds, moveRound } from '../shared/api.js';
+import { asApiError, askAsHost, listRounds, moveRound } from '../shared/api.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
 import { t } from '../shared/i18n.js';
 import { goLive } from '../shared/live.js';
@@ -31,10 +31,10 @@ import { useFresh } from './use-fresh.js';
  * @param {{code: string, tab: Tab, loggedOut: () => void}} props
  */
 export function RoomView({ code, tab, loggedOut }) {
-  const live = useMemo(() => goLive(code, 'host', () => listRooms().then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : ''))), [code]);
+  const live = useMemo(() => goLive(code, 'host', () => askAsHost().then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : ''))), [code]);
   const { store, connection } = live;
   const current = store.round.value;
-  const fresh = useFresh(({ signal }) => listRounds(code, signal), { store, codes: ['rounds_changed'], also: [current?.id, current?.phase, current?.frozen, current?.hold] });
+  const fresh = useFresh(({ signal }) => listRounds(code, '', signal), { store, codes: ['rounds_changed'], also: [current?.id, current?.phase, current?.frozen, current?.hold] });
   const [form, setForm] = useState(/** @type {Form|null} */ (null));
   const [stopping, setStopping] = useState(/** @type {Round|null} */ (null));
   const [rehearsed, setRehearsed] = useState('');
@@ -53,7 +53,7 @@ export function RoomView({ code, tab, loggedOut }) {
   useSignalEffect(() => { if (connection.state.value === 'ended' && connection.reason.value === 'session_ended') loggedOut(); });
 
   /** @param {Round} round */
-  const changed = (round) => fresh.change((known) => ({ rounds: merged(known?.rounds ?? [], round) }));
+  const changed = (round) => fresh.change((known) => ({ rounds: merged(known?.rounds ?? [], round), next: known?.next ?? '' }));
   /** @param {Round} round @param {RoundStep} step */
   async function move(round, step) {
     setStopping(null);
@@ -90,7 +90,7 @@ export function RoomView({ code, tab, loggedOut }) {
     ${tab === 'books' && html`<${BooksTab} code=${code} live=${live} />`}
     ${tab === 'rehearsals' && html`<${RehearsalsTab} code=${code} rounds=${rounds ?? []} chosen=${rehearsed} live=${live} />`}
     ${tab === 'rounds' && html`<div class="room-columns">
-      <section class="room-rounds"><${RoundDesk} code=${code} rounds=${rounds} live=${live} form=${form} setForm=${setForm} act=${act} changed=${changed}
+      <section class="room-rounds"><${RoundDesk} code=${code} rounds=${rounds} next=${fresh.value?.next ?? ''} live=${live} form=${form} setForm=${setForm} act=${act} changed=${changed}
         refresh=${fresh.refresh} rehearse=${(/** @type {Round} */ round) => { setRehearsed(round.id); go('rehearsals')(); }} /></section>
       <${RoomSide} code=${code} live=${live} />
     </div>`}

@@ -1,4 +1,4 @@
-import { asApiError } from '../shared/api.js';
+import { asApiError, listRounds } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { isActive } from '../shared/phase.js';
 import { showToast } from '../shared/toast.js';
@@ -11,6 +11,7 @@ import { RoundCard } from './round-card.js';
 import { RoundForm } from './round-form.js';
 import { emptyForm, formOf, inPlan, moved } from './settings.js';
 import { Transfer } from './transfer.js';
+import { OlderButton, useOlder } from './use-older.js';
 
 /** @import {Live} from '../shared/live.js' */
 /** @import {Round} from '../shared/messages.js' */
@@ -20,7 +21,8 @@ import { Transfer } from './transfer.js';
  * The rounds of a room: the one that runs, those to come, the past.
  * @param {object} props
  * @param {string} props.code
- * @param {Round[]|null} props.rounds the newest first; null while they are read
+ * @param {Round[]|null} props.rounds drafts, and the rounds begun last; null while they are read
+ * @param {string} props.next after which round older ones begin; empty: there are none
  * @param {Live} props.live
  * @param {Form|null} props.form of the round being made
  * @param {(form: Form|null) => void} props.setForm
@@ -29,12 +31,13 @@ import { Transfer } from './transfer.js';
  * @param {() => void} props.refresh
  * @param {(round: Round) => void} props.rehearse
  */
-export function RoundDesk({ code, rounds, live, form, setForm, act, changed, refresh, rehearse }) {
+export function RoundDesk({ code, rounds, next, live, form, setForm, act, changed, refresh, rehearse }) {
   const [dropping, setDropping] = useState(/** @type {Round|null} */ (null));
   const all = rounds ?? [];
   const drafts = inPlan(all);
   const active = all.find(isActive);
-  const past = all.filter((round) => round.phase !== 'draft' && !isActive(round));
+  const { older, more } = useOlder(next, (after) => listRounds(code, after).then((page) => ({ items: page.rounds, next: page.next })));
+  const past = [...all.filter((round) => round.phase !== 'draft' && !isActive(round)), ...older];
 
   /** @param {Promise<unknown>} done */
   const then = (done) => void done.then(refresh, (error) => { showToast(asApiError(error).text, 'bad'); refresh(); });
@@ -67,6 +70,7 @@ export function RoundDesk({ code, rounds, live, form, setForm, act, changed, ref
     <${PlanList} drafts=${drafts} busy=${Boolean(active)} actions=${actions} />
     ${past.length > 0 && html`<h2 class="past-title">${t('rounds.past')}</h2>`}
     ${past.map(card)}
+    <${OlderButton} more=${more} test="more-rounds" />
     ${dropping && html`<${Confirm} title=${t('drop.title')} text=${t('drop.text')} yes=${t('action.delete')}
       onYes=${() => { setDropping(null); then(dropDraft(dropping.id)); }} onNo=${() => setDropping(null)} />`}`;
 }

@@ -111,6 +111,7 @@ export const words = {
   'payouts.attempts.one': '{n} attempt',
   'payouts.attempts.other': '{n} attempts',
   'payouts.more': 'Show more',
+  'list.older': 'Show older',
   'sums.title': 'All rounds',
   'sums.empty': 'No round was begun yet.',
   'sums.statement': 'Account statement (CSV)',

@@ -105,6 +105,7 @@ export const words = {
   'payouts.each': '逐笔查看',
   'payouts.attempts.other': '尝试 {n} 次',
   'payouts.more': '显示更多',
+  'list.older': '显示更早的',
   'sums.title': '全部场次',
   'sums.empty': '还没有开始过的场次。',
   'sums.statement': '账户流水（CSV）',

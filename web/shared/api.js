@@ -59,8 +59,8 @@ export const logOut = () => call('DELETE', '/api/host/session');
 
 /** @param {string} name @returns {Promise<{room: Room}>} */
 export const makeRoom = (name) => call('POST', '/api/rooms', { name });
-/** @returns {Promise<{rooms: Room[]}>} */
-export const listRooms = () => call('GET', '/api/rooms');
+/** Whether this is a host's session: a refusal says that it is not. @returns {Promise<unknown>} */
+export const askAsHost = () => call('GET', '/api/rooms?limit=1');
 /** @typedef {Room & {locked: boolean, app_only: boolean}} OpenRoom locked: takes nobody new; app_only: only by the host's own app */
 /** @param {string} code @returns {Promise<{room: OpenRoom, round: Round|null}>} */
 export const getRoom = (code) => call('GET', `/api/rooms/${path(code)}`);
@@ -72,8 +72,9 @@ export const whoAmI = (code) => call('GET', `/api/rooms/${path(code)}/players/me
 
 /** @param {string} code @param {object} settings @returns {Promise<{round: Round}>} */
 export const makeRound = (code, settings) => call('POST', `/api/rooms/${path(code)}/rounds`, settings);
-/** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{rounds: Round[]}>} */
-export const listRounds = (code, signal) => call('GET', `/api/rooms/${path(code)}/rounds`, undefined, signal);
+/** @typedef {{rounds: Round[], next: string}} RoundsPage next: after which round the next page begins; empty: this is the last one */
+/** The drafts, and what was begun, the last begun first. After a round, what was begun before it. @param {string} code @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<RoundsPage>} */
+export const listRounds = (code, after = '', signal = undefined) => call('GET', `/api/rooms/${path(code)}/rounds${after && `?after=${path(after)}`}`, undefined, signal);
 /** @param {object} settings @returns {Promise<{amounts: number[], min: number, max: number, mean: number}>} */
 export const previewRound = (settings) => call('POST', '/api/rounds/preview', settings);
 /** @param {string} id @param {'start'|'stop'|'cancel'} step @returns {Promise<{round: Round}>} */
