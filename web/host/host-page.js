@@ -8,8 +8,7 @@ import { Login } from './login.js';
 import { RoomList } from './room-list.js';
 import { TABS } from './room-tabs.js';
 import { RoomView } from './room-view.js';
-import { ThemeSwitch } from './theme-switch.js';
-import { wearTheme } from './theme.js';
+import { ThemeSwitch, wearTheme } from './theme.js';
 
 /** @import {ApiError} from '../shared/api.js' */
 /** @import {RoomsPage} from './host-api.js' */

@@ -4,14 +4,13 @@ import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { Confirm } from './dialog.js';
 import { DoorsCard } from './doors-card.js';
-import { MOST, PAGE, readGuests, withGuest } from './guest-list.js';
+import { MOST, PAGE, PlayersList, readGuests, withGuest } from './players-list.js';
 import { blockPlayer, getDoors, listPlayers } from './host-api.js';
-import { PlayersList } from './players-list.js';
 import { SearchBox } from './search-box.js';
 import { StaleNote, useFresh } from './use-fresh.js';
 
 /** @import {Live} from '../shared/live.js' */
-/** @import {GuestList} from './guest-list.js' */
+/** @import {GuestList} from './players-list.js' */
 /** @import {Guest} from './host-api.js' */
 
 /**

@@ -6,6 +6,7 @@ import { Name } from '../shared/name.js';
 import { listenForNotices } from '../shared/notices.js';
 import { showPhase } from '../shared/page.js';
 import { isActive } from '../shared/phase.js';
+import { TallyAge } from '../shared/freshness.js';
 import { showToast } from '../shared/toast.js';
 import { html, useEffect, useMemo, useState, useSignalEffect } from '../shared/view.js';
 import { BooksTab } from './books-tab.js';
@@ -15,7 +16,7 @@ import { RehearsalsTab } from './rehearsals-tab.js';
 import { tabAddress, RoomTabs } from './room-tabs.js';
 import { RoomSide } from './room-side.js';
 import { RoundDesk } from './round-desk.js';
-import { withCurrent } from './round-order.js';
+import { withCurrent } from './plan-list.js';
 import { emptyForm, inPlan } from './settings.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import { useFresh } from './use-fresh.js';
@@ -83,6 +84,7 @@ export function RoomView({ code, tab, loggedOut }) {
       <a class="quiet-button room-back" href="#" data-test="back">← ${t('rooms.title')}</a>
       <h1 class="room-name" data-test="room-title"><${Name} text=${store.room.value?.name ?? code} /></h1>
       <${ConnectionBadge} connection=${connection} />
+      <${TallyAge} freshness=${live.freshness} />
       <button type="button" class="quiet-button" data-test="show-keys" aria-label=${t('keys.title')} title=${t('keys.title')} onClick=${() => setHelping(true)}>⌨</button>
     </header>
     <${RoomTabs} code=${code} tab=${tab} />

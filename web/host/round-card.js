@@ -7,9 +7,8 @@ import { html, useEffect, useState } from '../shared/view.js';
 import { BooksView } from './books-view.js';
 import { ClaimsTable } from './claims-table.js';
 import { claimsFile, holdRound } from './host-api.js';
-import { LiveCharts } from './live-charts.js';
+import { LiveCharts, Totals } from './live-charts.js';
 import { PayoutsView } from './payouts-view.js';
-import { Totals } from './totals.js';
 
 /** @import {Live} from '../shared/live.js' */
 /** @import {Round, Tally} from '../shared/messages.js' */

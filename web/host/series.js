@@ -21,12 +21,12 @@ export class Series {
   #taps = [];
 
   /**
-   * Takes a tally. One of another round begins anew, one that is not newer is ignored.
+   * Takes a tally. One of another round begins anew, one that is not newer or has no moment is ignored.
    * @param {Tally} tally
    * @returns {boolean} whether there is something new to show
    */
   add(tally) {
-    if (!tally.round) return false;
+    if (!tally.round || !tally.at) return false;
     if (tally.round !== this.round) this.#begin(tally.round);
     const last = this.#taps.at(-1);
     if (last && tally.at <= last.at) return false;

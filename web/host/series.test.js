@@ -30,3 +30,10 @@ test('another round begins anew, and between rounds nothing is drawn', () => {
   series.add(tally(2000, 3, { round: 'b' }));
   assert.deepEqual([series.round, series.times], ['b', [2]]);
 });
+
+test('a tally that no instance dated is not drawn', () => {
+  const series = new Series();
+  assert.equal(series.add(tally(0, 0)), false);
+  series.add(tally(2000, 3));
+  assert.deepEqual(series.times, [2]);
+});

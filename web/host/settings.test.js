@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { presetForm, presetNames } from './presets.js';
+import { presetForm, presetNames } from './preset-bar.js';
 import { emptyForm, formOf, histogram, inPlan, lasting, localTime, moved, readForm } from './settings.js';
 
 const round = JSON.parse(readFileSync(new URL('../../internal/wire/fixtures/server/round.json', import.meta.url), 'utf8')).round;

@@ -1,5 +1,6 @@
+import { t } from '../shared/i18n.js';
 import { recall, remember } from '../shared/remembered.js';
-import { effect, signal } from '../shared/view.js';
+import { effect, html, signal } from '../shared/view.js';
 
 /** @typedef {'light'|'dark'} Theme */
 
@@ -19,4 +20,11 @@ export function wearTheme() {
       place.classList.toggle('dusk', theme.value === 'dark');
     }
   });
+}
+
+/** Dark for a dim hall, light for a desk. */
+export function ThemeSwitch() {
+  const words = t(theme.value === 'dark' ? 'theme.light' : 'theme.dark');
+  return html`<button type="button" class="quiet-button" data-test="theme" aria-label=${words} title=${words} onClick=${switchTheme}>
+    <span aria-hidden="true">${theme.value === 'dark' ? '☀' : '☾'}</span></button>`;
 }

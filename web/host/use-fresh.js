@@ -1,9 +1,152 @@
+import { ApiError, asApiError } from '../shared/api.js';
+import { delayBefore } from '../shared/backoff.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useMemo, useRef, useState } from '../shared/view.js';
-import { CoalescedReader } from './coalesced-reader.js';
 
 /** @import {Store} from '../shared/store.js' */
-/** @import {Reading} from './coalesced-reader.js' */
+
+/** A reading without an answer for so long has failed. */
+const DEADLINE_MS = 15_000;
+/** Readings that hints ask for begin this far apart at least. */
+const GAP_MS = 300;
+
+/**
+ * What a reading may use: what is known so far, and whether all of it is in doubt or only new things are to be expected.
+ * @template T
+ * @typedef {{known: T|null, whole: boolean, signal: AbortSignal}} Reading
+ */
+
+/**
+ * @template T
+ * @typedef {object} ReaderOptions
+ * @property {(reading: Reading<T>) => Promise<T>} read should end with its signal
+ * @property {() => void} changed called when value or error have changed
+ * @property {(value: T) => number} [every] ms until everything is read again without being asked; 0: never
+ * @property {() => boolean} [awake] whether anybody looks; else nothing is read by the clock
+ * @property {() => number} [random] from 0 to 1, for the backoff
+ */
+
+/**
+ * Reads something again and again with at most one reading under way and one to follow. Every answer is applied when it
+ * comes: one that was slow is still newer than what is shown. A failed reading is retried with backoff, and leaves the value
+ * as it was, with an error beside it.
+ * @template T
+ */
+export class CoalescedReader {
+  /** @type {T|null} */
+  value = null;
+  /** Why the last reading failed, in the page's language; empty if it did not. */
+  error = '';
+
+  #options;
+  /** @type {AbortController|null} the reading under way */
+  #underWay = null;
+  #wanted = false;
+  #whole = true;
+  #failures = 0;
+  #stopped = false;
+  /** Changes made here, of which the reading under way may not know. @type {((value: T|null) => T)[]} */
+  #changes = [];
+  /** The next reading: by the clock, after a failure, or after the gap. @type {ReturnType<typeof setTimeout>|undefined} */
+  #timer;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #gap;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #deadline;
+
+  /** @param {ReaderOptions<T>} options */
+  constructor(options) {
+    this.#options = options;
+  }
+
+  /** Reads now, or as soon as the reading under way ends. @param {boolean} [whole] */
+  ask(whole = true) {
+    this.#want(whole);
+    if (!this.#underWay) this.#begin();
+  }
+
+  /** Reads soon, because something is said to have changed. After a failure it is left to the next attempt. @param {boolean} [whole] */
+  hint(whole = true) {
+    this.#want(whole);
+    if (!this.#underWay && !this.#gap && !(this.#failures > 0 && this.#timer)) this.#begin();
+  }
+
+  /** Changes the value at once: what was done here is known without asking. @param {(value: T|null) => T} change */
+  change(change) {
+    this.value = change(this.value);
+    if (this.#underWay) {
+      this.#changes.push(change);
+      this.#wanted = true;
+    }
+    this.#options.changed();
+  }
+
+  stop() {
+    this.#stopped = true;
+    this.#underWay?.abort();
+    for (const timer of [this.#timer, this.#gap, this.#deadline]) clearTimeout(timer);
+  }
+
+  /** @param {boolean} whole */
+  #want(whole) {
+    this.#wanted = true;
+    this.#whole ||= whole;
+  }
+
+  #begin() {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#gap);
+    const whole = this.#whole;
+    const request = new AbortController();
+    this.#underWay = request;
+    this.#timer = undefined;
+    this.#wanted = false;
+    this.#whole = false;
+    this.#changes = [];
+    this.#gap = setTimeout(() => this.#gapOver(), GAP_MS);
+    const end = (/** @type {() => void} */ apply) => {
+      if (this.#underWay === request && !this.#stopped) this.#end(apply);
+    };
+    const failed = (/** @type {unknown} */ failure) => end(() => this.#fail(failure, whole));
+    this.#deadline = setTimeout(() => {
+      failed(new ApiError('offline'));
+      request.abort();
+    }, DEADLINE_MS);
+    this.#options.read({ known: this.value, whole, signal: request.signal }).then((value) => end(() => this.#apply(value)), failed);
+  }
+
+  /** @param {() => void} apply */
+  #end(apply) {
+    clearTimeout(this.#deadline);
+    this.#underWay = null;
+    apply();
+    this.#options.changed();
+    if (this.#failures === 0 && this.#wanted && !this.#gap) this.#begin();
+  }
+
+  /** @param {T} value */
+  #apply(value) {
+    this.value = this.#changes.reduce((known, change) => change(known), value);
+    this.error = '';
+    this.#failures = 0;
+    const wait = this.#options.every?.(this.value) ?? 0;
+    if (wait > 0) this.#timer = setTimeout(() => { if (this.#options.awake?.() ?? true) this.ask(); }, wait);
+  }
+
+  /** @param {unknown} failure @param {boolean} whole */
+  #fail(failure, whole) {
+    this.error = asApiError(failure).text;
+    this.#whole ||= whole;
+    const wait = delayBefore(this.#failures++, (this.#options.random ?? Math.random)());
+    this.#timer = setTimeout(() => this.#begin(), wait);
+  }
+
+  #gapOver() {
+    this.#gap = undefined;
+    if (this.#wanted && !this.#underWay && this.#failures === 0) this.#begin();
+  }
+}
 
 /** Notices may be lost: what follows them is read again after so long without any. */
 const AGAIN_MS = 60_000;
@@ -31,7 +174,7 @@ export function useFresh(read, { store, codes = [], newCodes = [], also = [], ev
   const [, redraw] = useState(0);
   const latest = useRef({ read, every });
   latest.current = { read, every };
-  const reader = useMemo(() => new CoalescedReader(/** @type {import('./coalesced-reader.js').ReaderOptions<T>} */ ({
+  const reader = useMemo(() => new CoalescedReader(/** @type {import('./use-fresh.js').ReaderOptions<T>} */ ({
     read: (reading) => latest.current.read(reading),
     changed: () => redraw((count) => count + 1),
     every: (value) => latest.current.every?.(value) ?? (store ? AGAIN_MS : 0),

@@ -42,7 +42,7 @@ beforeEach(() => {
   now = 0;
   mock.method(performance, 'now', () => now);
   sent = [];
-  const clock = { now: () => START + now, hint() {}, pong() {} };
+  const clock = { now: () => START + now, stamp: () => now, hint() {}, pong() {} };
   live = { clock, store: new Store(clock), connection: { state: signal('open'), send: (message) => sent.push(message.drop) > 0 } };
   live.store.receive({ type: 'welcome', now: START, you: { role: 'player', player: 'p', nickname: 'Ann' }, room: { code: 'RAXN88', name: '' }, round, claims: [], drops, tally });
   game = new CalmGame(live, round);

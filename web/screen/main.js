@@ -2,7 +2,7 @@
  * The page /screen/CODE : the big screen on the wall.
  *
  * body[data-phase]: loading, failed, waiting, countdown, raining, closed.
- * data-test: room-name, qr, join-code (data-code), online (data-count), next-round (data-at), countdown, seconds, claimed-cents and left-cents
+ * data-test: room-name, qr, join-code (data-code), online (data-count), tally-age (data-seconds), next-round (data-at), countdown, seconds, claimed-cents and left-cents
  * (data-cents; what one sees may still be rolling there), claimed-packets and left-packets (data-count), rank (data-rank), winner
  * (data-number), podium (data-rank), reason (data-reason), totals of all rounds (data-rounds, data-packets) with totals-cents
  * (data-cents); message, action; connection (data-state), full-screen, calm, language, toast.

@@ -6,6 +6,7 @@ import { goLive } from '../shared/live.js';
 import { Name } from '../shared/name.js';
 import { listenForNotices } from '../shared/notices.js';
 import { showPhase } from '../shared/page.js';
+import { TallyAge } from '../shared/freshness.js';
 import { keepAwake } from '../shared/wake-lock.js';
 import { html, signal, useEffect, useSignalEffect, useState } from '../shared/view.js';
 import { Controls } from './controls.js';
@@ -50,6 +51,7 @@ export function ScreenPage({ code }) {
       ${scene === 'waiting' ? html`<div class="screen-room"><${TotalsBand} live=${live.value} code=${code} /></div>` // its name stands below, large
         : html`<h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>`}
       <${Controls} />
+      <${TallyAge} freshness=${live.value.freshness} />
       <${ConnectionBadge} connection=${connection} />
       <span class="screen-online" data-test="online" data-count=${store.online.value}>${t('online', { n: store.online.value })}</span>
     </header>

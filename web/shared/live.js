@@ -1,13 +1,14 @@
 import { Clock } from './clock.js';
+import { Freshness } from './freshness.js';
 import { Connection, wakeWithDevice } from './socket.js';
 import { Store } from './store.js';
 
 /** @import {Role} from './messages.js' */
 
-/** @typedef {{clock: Clock, store: Store, connection: Connection, close: () => void}} Live */
+/** @typedef {{clock: Clock, store: Store, connection: Connection, freshness: Freshness, close: () => void}} Live */
 
 /**
- * Joins a room's live messages: a connection that feeds a store that follows a clock.
+ * Joins a room's live messages: a connection that feeds a store that follows a clock, and what reads the round when messages stay away.
  * @param {string} code
  * @param {Role} role
  * @param {() => Promise<string>} [diagnose] see Connection
@@ -25,7 +26,8 @@ export function goLive(code, role, diagnose) {
   });
   const sleep = wakeWithDevice(connection);
   connection.open();
-  return { clock, store, connection, close: () => { sleep(); connection.end(); store.stop(); } };
+  const freshness = new Freshness({ store, connection, role, stamp: () => clock.stamp() });
+  return { clock, store, connection, freshness, close: () => { sleep(); freshness.stop(); connection.end(); store.stop(); } };
 }
 
 /** @param {string} code @param {Role} role */

@@ -7,6 +7,9 @@ import { isOutdated, stageOf, untilNextTick } from './phase.js';
 /** Timers fire a little early at times; a tick must find its second already begun. */
 const TICK_SLACK_MS = 5;
 
+/** A message may be under way this long while a reading over HTTP overtakes it. */
+const OVERTAKEN_MS = 5_000;
+
 /** All that a page knows of its room, as signals. Messages go in by receive(), in the order in which they came. */
 export class Store {
   /** @type {import('../vendor/signals-core.js').Signal<Room|null>} */
@@ -19,6 +22,8 @@ export class Store {
   claims = signal([]);
   /** The latest tally, of whatever round. @type {import('../vendor/signals-core.js').Signal<Tally|null>} */
   tally = signal(null);
+  /** When the last tally of the shown round came, or else the round itself: a stamp of the page's monotonic clock, in ms. */
+  talliedAt = signal(0);
   /** Server time, renewed at each full second of the round and with each message. */
   moment = signal(NaN);
   /** Whether this page was there while the round could be played. */
@@ -37,6 +42,8 @@ export class Store {
   received = new Map();
 
   #clock;
+  /** When a tally was last read over HTTP, as a stamp. */
+  #readAt = -Infinity;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #timer;
   /** @type {Set<(message: Result|ClaimMade|Notice|Refused) => void>} */
@@ -61,6 +68,19 @@ export class Store {
   receive(message) {
     batch(() => {
       this.#apply(message);
+      this.#tick();
+    });
+  }
+
+  /**
+   * Takes what the server answered over HTTP about the shown round. What is older than what is known changes nothing.
+   * @param {{round: Round, tally: Tally}} answer
+   */
+  read({ round, tally }) {
+    if (round.id !== this.round.value?.id) return;
+    batch(() => {
+      this.#changeRound(round);
+      this.#takeRead(tally);
       this.#tick();
     });
   }
@@ -116,6 +136,7 @@ export class Store {
     this.witnessed.value = false;
     this.drops.clear();
     this.received.clear();
+    this.talliedAt.value = this.#clock.stamp();
   }
 
   /** @param {string} round @param {Drop[]} drops */
@@ -134,9 +155,31 @@ export class Store {
    */
   #takeTally(tally, isWelcome) {
     const known = this.tally.value;
-    if (known && tally.epoch === known.epoch && tally.serial < known.serial) return;
-    if (known && tally.epoch < known.epoch && !isWelcome) return;
+    if (known && this.#isOld(known, tally, isWelcome)) return;
     this.tally.value = tally;
+    const again = known?.epoch === tally.epoch && known.serial === tally.serial; // as a welcome has what the instance heard last
+    if (!again && tally.round === this.round.value?.id) this.talliedAt.value = this.#clock.stamp();
+  }
+
+  /** @param {Tally} known @param {Tally} tally @param {boolean} isWelcome */
+  #isOld(known, tally, isWelcome) {
+    if (tally.epoch !== known.epoch) return tally.epoch < known.epoch && !isWelcome;
+    if (tally.serial < known.serial) return true;
+    const overtaken = tally.serial === known.serial || this.#clock.stamp() - this.#readAt < OVERTAKEN_MS;
+    return overtaken && hasFewerClaims(tally, known);
+  }
+
+  /**
+   * A tally over HTTP is counted for the answer, but carries the epoch and the serial of the last one that the instance heard
+   * (0 where it heard none of this round): its claims, which only become more, tell whether it is newer. What an instance that
+   * lags, or another one, cannot know better stays as it was.
+   * @param {Tally} tally
+   */
+  #takeRead(tally) {
+    const known = this.tally.value;
+    if (tally.round !== this.round.value?.id || (known && hasFewerClaims(tally, known))) return;
+    this.tally.value = known && isBehind(tally, known) ? withHeard(tally, known) : tally;
+    this.#readAt = this.talliedAt.value = this.#clock.stamp();
   }
 
   /** @param {Result} result */
@@ -164,4 +207,16 @@ export class Store {
     const wait = untilNextTick(this.round.value, now);
     if (wait > 0) this.#timer = setTimeout(() => this.#tick(), wait + TICK_SLACK_MS);
   }
+}
+
+/** Whether a tally counts fewer claims of the same round than another. @param {Tally} tally @param {Tally} other */
+const hasFewerClaims = (tally, other) => tally.round === other.round && tally.claimed_packets < other.claimed_packets;
+
+/** Whether a tally's instance had heard less than another's. @param {Tally} tally @param {Tally} other */
+const isBehind = (tally, other) => tally.epoch < other.epoch || (tally.epoch === other.epoch && tally.serial < other.serial);
+
+/** The counts of a tally, with what only instances tell each other from another one. @param {Tally} counted @param {Tally} heard @returns {Tally} */
+function withHeard(counted, heard) {
+  const { epoch, serial, online, at, taps, arrivals } = heard;
+  return { ...counted, epoch, serial, online, ...(heard.round === counted.round && { at, taps, arrivals }) };
 }

@@ -107,6 +107,55 @@ test('a welcome of an instance that lags does not take the totals back, one of a
   assert.equal(store.tally.value?.claimed_cents, 2);
 });
 
+test('a tally over HTTP is newer by its claims, whatever its instance had heard', () => {
+  const { store } = welcomed();
+  const { round } = server('round');
+  const read = (change) => store.read({ round, tally: { ...server('tally'), ...change } });
+  const shown = () => { const { claimed_packets, epoch, serial, online, taps } = store.tally.value; return [claimed_packets, epoch, serial, online, taps]; };
+  read({ claimed_packets: 30 });
+  assert.deepEqual(shown(), [30, 3, 41, 500, 2345], 'the same epoch and serial, newer counts');
+  read({ claimed_packets: 29 });
+  assert.equal(shown()[0], 30, 'fewer claims are older');
+  read({ claimed_packets: 31, epoch: 0, serial: 0, at: 0, online: 0, taps: 0 });
+  assert.deepEqual(shown(), [31, 3, 41, 500, 2345], 'of an instance without the room only what it counted is taken');
+  read({ claimed_packets: 32, epoch: 3, serial: 50, taps: 3000 });
+  assert.deepEqual(shown(), [32, 3, 50, 500, 3000]);
+  store.receive({ ...server('tally'), serial: 49, claimed_packets: 60 });
+  assert.equal(shown()[2], 50, 'messages are in their order');
+});
+
+test('a tally over HTTP is not taken back by what was said before it', () => {
+  const { store, time } = welcomed();
+  const told = { ...server('tally'), claimed_packets: 5 };
+  store.read({ round: server('round').round, tally: { ...told, claimed_packets: 30 } });
+  store.receive({ ...told, serial: 42 });
+  assert.equal(store.tally.value?.claimed_packets, 30, 'a message that was on its way');
+  store.receive({ ...server('welcome'), tally: told });
+  assert.equal(store.tally.value?.claimed_packets, 30, 'the welcome of an instance that still hears nothing');
+  time.at += 6_000;
+  store.receive({ ...told, serial: 43 });
+  assert.equal(store.tally.value?.claimed_packets, 5, 'claims may be lost: later messages are believed');
+});
+
+test('what HTTP says of another round than the one shown is ignored', () => {
+  const { store } = welcomed();
+  const { round } = server('round');
+  store.read({ round: { ...round, id: 'x', phase: 'settled' }, tally: { ...server('tally'), round: 'x' } });
+  store.read({ round, tally: { ...server('tally'), round: 'x', claimed_packets: 90 } });
+  assert.deepEqual([store.round.value?.id, store.stage.value, store.tally.value?.claimed_packets], [round.id, 'raining', 2]);
+});
+
+test('how old a tally is counts from the last one of the shown round, not from one said again', () => {
+  const { store, time } = rig();
+  const at = (now, message) => { time.at = now; store.receive(message); return store.talliedAt.value; };
+  const welcome = server('welcome');
+  assert.equal(at(1000, welcome), 1000);
+  assert.equal(at(2000, { ...server('tally'), serial: 42 }), 2000);
+  assert.equal(at(3000, { ...welcome, tally: { ...welcome.tally, serial: 42 } }), 2000, 'a welcome has what was heard last');
+  assert.equal(at(4000, { ...server('tally'), serial: 43, round: 'x' }), 2000);
+  assert.equal(at(5000, { type: 'round', round: { ...server('round').round, id: 'y' } }), 5000, 'a new round has its time to be counted');
+});
+
 test('a win is counted at once, and once, whichever of result and claim come in whatever order', () => {
   const claim = { ...server('claim').claim, number: 3, drop: 40, cents: 5 };
   const result = { ...server('result'), drop: 40, cents: 5, number: 3 };

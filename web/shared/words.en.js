@@ -82,6 +82,8 @@ export const words = {
   'winners.title': 'Latest wins',
   'winners.empty': 'Who will be first?',
 
+  'tally.age': 'live figures are {n} s old',
+
   'reason.time': 'Time is up',
   'reason.sold_out': 'All packets are gone',
   'reason.stopped': 'The host ended the round',

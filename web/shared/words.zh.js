@@ -78,6 +78,8 @@ export const words = {
   'winners.title': '最新抢到',
   'winners.empty': '第一个会是谁？',
 
+  'tally.age': '实时数据是 {n} 秒前的',
+
   'reason.time': '时间到',
   'reason.sold_out': '红包抢光了',
   'reason.stopped': '主持人结束了本场',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matches, sortedBy } from './claims-order.js';
+import { matches, sortedBy } from './claims-table.js';
 
 const claims = [
   { number: 1, nickname: 'Bob', cents: 5 }, { number: 2, nickname: '小明', cents: 900 }, { number: 3, nickname: 'ann', cents: 5 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fakeTime } from '../testing/fake-time.js';
-import { CoalescedReader } from './coalesced-reader.js';
+import { CoalescedReader } from './use-fresh.js';
 
 /** @type {ReturnType<typeof fakeTime>} */
 let time;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fromOn, PAGE, readGuests, withGuest } from './guest-list.js';
+import { fromOn, PAGE, readGuests, withGuest } from './players-list.js';
 
 const { signal } = new AbortController();
 const MARK_MS = 2000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOrder, withCurrent } from './round-order.js';
+import { inOrder, withCurrent } from './plan-list.js';
 
 test('the active round comes first, then those to come, then the past', () => {
   const rounds = ['closed', 'draft', 'raining', 'settled', 'draft'].map((phase, id) => ({ id: String(id), phase }));

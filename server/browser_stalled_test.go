@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"redrain/internal/testkit"
+)
+
+// An instance hears nothing from Redis any more, though Redis answers it: its wall stood at what it had heard last, past the end
+// of the round and beyond. Now the wall, the host's page and a phone read the round themselves, the phone a little later; and
+// while Redis does not answer either, the wall and the host's page say how old their figures are.
+func TestPagesReadTheRoundWhenNothingIsHeard(t *testing.T) {
+	t.Parallel()
+	browser, server := testkit.Chromium(t), testkit.Redis(t)
+	proxy := testkit.NewSwallowProxy(t, server.Addr)
+	books := "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"
+	other, deaf := startInstance(t, "REDIS_URL="+server.URL, books), startInstance(t, "REDIS_URL=redis://"+proxy.Addr, books)
+	host := hostOf(t, other)
+	room := newRoom(t, host)
+	player := comeByLink(t, browser, other, room, "Ann")
+	wall := newSheet(t, browser, testkit.BigScreen, "the wall", deaf.url, "zh-CN")
+	wall.open("/screen/" + room)
+	desk := newSheet(t, browser, testkit.LaptopScreen, "the host", deaf.url, "en")
+	desk.open("/host#/" + room)
+	desk.fill("password", password)
+	desk.click("login")
+	phone := comeByLink(t, browser, deaf, room, "Bob")
+	round := newRound(t, host, room, map[string]any{
+		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 600_000, "bomb_percent": 0,
+	})
+	startRound(t, host, round.ID)
+	for _, page := range []*sheet{wall, desk, player, phone} {
+		page.awaitPhase("raining")
+	}
+	player.tapDrops(1)
+	wall.await(shows("claimed-packets", 1))
+
+	proxy.SwallowReplies(-1, "subscribe")
+	proxy.Stall()
+	player.tapDrops(3)
+	wall.awaitFor(soon, shows("claimed-packets", 3))
+	for _, page := range []*sheet{wall, desk} {
+		page.awaitFor(soon, "!document.querySelector('"+at("tally-age")+"')")
+	}
+
+	proxy.Refuse()
+	proxy.Cut()
+	for _, page := range []*sheet{wall, desk} {
+		page.awaitFor(15*time.Second+soon, "document.querySelector('"+at("tally-age")+"')?.dataset.seconds >= 15")
+		page.readable("with old figures")
+		page.fits("with old figures")
+		page.accessible("with old figures")
+	}
+	proxy.Heal()
+	proxy.SwallowReplies(-1, "subscribe")
+	for _, page := range []*sheet{wall, desk} {
+		page.awaitFor(time.Minute, "!document.querySelector('"+at("tally-age")+"')") // the failures before it made the waits longer
+	}
+
+	if _, err := host.Stop(t.Context(), round.ID); err != nil {
+		t.Fatal(err)
+	}
+	wall.awaitFor(soon, "document.body.dataset.phase === 'closed'")
+	wall.awaitFor(soon, shows("claimed-packets", 3))
+	phone.awaitFor(time.Minute, "document.body.dataset.phase !== 'raining'")
+}
+
+// shows is whether something on a page has a count.
+func shows(name string, count int) string {
+	return fmt.Sprintf("document.querySelector('%s')?.dataset.count === '%d'", at(name), count)
+}
