@@ -35,6 +35,7 @@ const (
 func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
 	for _, name := range []string{"postgres", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newFleetStorm(t, testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always").URL, newDatabases[name](t))
 			ctx, cancel := context.WithTimeout(t.Context(), stormFor)
 			defer cancel()
