@@ -52,7 +52,14 @@ func standsElsewhere(a, b *game.Round) bool {
 		a.StartsAt != b.StartsAt
 }
 
-// reportSoldOut says once, until it was heard, that the round's last packet is gone.
+// soldOutReport is what was said last of a round's last packet.
+type soldOutReport struct {
+	round string
+	at    time.Time
+}
+
+// reportSoldOut says that the round's last packet is gone: once, unless that fails, or the round does not close by it. Of the loop
+// that reads SQL alone.
 func (r *Room) reportSoldOut(ctx context.Context) error {
 	r.mu.Lock()
 	rain := r.rain
@@ -61,7 +68,15 @@ func (r *Room) reportSoldOut(ctx context.Context) error {
 	if !gone || r.opts.SoldOut == nil {
 		return nil
 	}
-	return r.opts.SoldOut(ctx, rain.round.ID)
+	id := rain.round.ID
+	if r.saidSoldOut.round == id && time.Since(r.saidSoldOut.at) < rereadAfter {
+		return nil // the other loop has yet to read that it is closed
+	}
+	if err := r.opts.SoldOut(ctx, id); err != nil {
+		return err
+	}
+	r.saidSoldOut = soldOutReport{id, time.Now()}
+	return nil
 }
 
 // readNames looks up the nicknames that tallies are waiting for.

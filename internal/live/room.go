@@ -35,6 +35,8 @@ type Room struct {
 
 	audience audience
 
+	saidSoldOut soldOutReport // of the loop that reads SQL alone
+
 	// Of the speaking loop alone: the latest tally, how many there were, and which of them each part of the players has.
 	latest   []byte
 	serial   int

@@ -12,11 +12,15 @@ import (
 	"redrain/internal/wire"
 )
 
-// reconcileWithin bounds the wait for what is in flight.
-const reconcileWithin = 3 * time.Second
+// What is in flight is waited for until it is in the ledger: for reconcileFor at most, and for stalledFor while nothing of it moves.
+const (
+	reconcileFor = 10 * time.Second
+	stalledFor   = 3 * time.Second
+)
 
 // Reconcile compares a round with its books now, in full. It changes nothing and freezes nothing. What is in flight is waited
-// for, for 3 s: what is not in the ledger by then is a difference. game.ErrNotFound: there is no such round.
+// for, for 10 s at most; if nothing of it moves for 3 s, what is not in the ledger is a difference. game.ErrNotFound: there is no
+// such round.
 // game.ErrWrongPhase: it was never begun.
 func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
 	r, err := s.reconcile(ctx, id)
@@ -27,7 +31,7 @@ func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation
 }
 
 func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
-	mark, passed, errMark := s.passedMark(ctx, id)
+	mark, passed, stalled, errMark := s.passedMark(ctx, id)
 	torn := errors.Is(errMark, game.ErrTorn)
 	if errMark != nil && !torn {
 		return wire.Reconciliation{}, errMark
@@ -47,7 +51,7 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 		c.want("redis: keys that fit together", 1, 0)
 	}
 	if mark != nil {
-		if err := s.compareRedis(ctx, &c, account, *mark); err != nil {
+		if err := s.compareRedis(ctx, &c, account, *mark, passed || stalled); err != nil {
 			return wire.Reconciliation{}, err
 		}
 	}
@@ -55,25 +59,31 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	return c.Reconciliation, nil
 }
 
-// passedMark waits until the ledger has passed a watermark; nil: Redis holds nothing of the round. A Redis that was set back
-// since the first look makes it begin anew.
-func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Watermark, passed bool, err error) {
-	for deadline := time.Now().Add(reconcileWithin); ; {
+// passedMark waits until the ledger has passed a watermark; nil: Redis holds nothing of the round. stalled: it has not, and nothing
+// moves any more. A Redis that was set back since the first look makes it begin anew.
+func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Watermark, passed, stalled bool, err error) {
+	began := time.Now()
+	moved, last := began, game.Watermark{}
+	for {
 		now, err := s.outbox.Watermark(ctx, id)
 		if errors.Is(err, game.ErrGone) {
-			return nil, false, nil
+			return nil, false, false, nil
 		}
 		if err != nil {
-			return nil, false, err
+			return nil, false, false, err
 		}
 		if mark == nil || now.Claimed.Packets < mark.Claimed.Packets {
 			mark = &now
 		}
-		if now.Passed(*mark) || time.Now().After(deadline) {
-			return mark, now.Passed(*mark), nil
+		if now.Delivered != last.Delivered || now.FirstPending != last.FirstPending || now.Pending != last.Pending {
+			moved, last = time.Now(), now
+		}
+		passed, stalled = now.Passed(*mark), time.Since(moved) >= stalledFor
+		if passed || stalled || time.Since(began) >= reconcileFor {
+			return mark, passed, stalled, nil
 		}
 		if !patience.Pause(ctx, openPause, nil) {
-			return nil, false, ctx.Err() //nolint:wrapcheck // says itself what it is
+			return nil, false, false, ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}
 }
@@ -120,8 +130,9 @@ func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game
 	return nil
 }
 
-// compareRedis holds the ledger, as the account said after the mark was taken, against the mark.
-func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.Account, mark game.Watermark) error {
+// compareRedis holds the ledger, as the account said after the mark was taken, against the mark; its claims only if they must be
+// there: the ledger has passed the mark, or never will.
+func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.Account, mark game.Watermark, complete bool) error {
 	c.Redis = &wire.RedisBooks{
 		Claims: mark.Claimed.Packets, ClaimedCents: mark.Claimed.Cents, RestCents: mark.Rest, RefundedCents: mark.Refunded,
 	}
@@ -131,6 +142,9 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	}
 	if err := s.compareHighest(ctx, c, account, mark); err != nil {
 		return err
+	}
+	if !complete {
+		return nil
 	}
 	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.Excused))
 	if err != nil {
