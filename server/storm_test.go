@@ -27,7 +27,7 @@ const (
 	stormHosts  = 4
 	killEvery   = 3 * time.Second
 	// stormFor bounds it: rounds last 3 s each, and a room plays one after the other.
-	stormFor = time.Minute
+	stormFor = 40 * time.Second
 )
 
 // Three instances, and hosts who do everything to every round at once: edit, plan, start, stop, cancel, freeze, release and delete,
