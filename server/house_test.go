@@ -54,9 +54,14 @@ type instance struct {
 // startInstance starts a server process on a free port of 127.0.0.1. env may override anything.
 func startInstance(t testing.TB, env ...string) *instance {
 	t.Helper()
+	return startInstanceWithin(t, soon, env...)
+}
+
+func startInstanceWithin(t testing.TB, within time.Duration, env ...string) *instance {
+	t.Helper()
 	defaults := []string{"HOST=127.0.0.1", "PORT=0", "HOST_PASSWORD=" + password, "REDIS_URL=", "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	p := program(t, append(defaults, env...))
-	return &instance{Program: p, url: p.Await(t, soon, `players +(http://127\.0\.0\.1:\d+)/`)[1]}
+	return &instance{Program: p, url: p.Await(t, within, `players +(http://127\.0\.0\.1:\d+)/`)[1]}
 }
 
 // startTwo starts two instances over one Redis and one database.
