@@ -172,7 +172,7 @@ func (a *app) openDoors(ctx context.Context) error {
 		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
-		SettleLag: a.settleLag(), Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
+		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
 	})
 	if err != nil {
 		return err

@@ -77,6 +77,14 @@ var sentinels = []struct {
 }
 
 // refusalOf is the one place where errors become HTTP statuses and codes.
+func (s *Server) refusalOf(err error) *refusal {
+	refused := refusalOf(err)
+	if refused == errFault && s.Unavailable(err) {
+		return errBusy
+	}
+	return refused
+}
+
 func refusalOf(err error) *refusal {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return refused
@@ -135,7 +143,7 @@ type errorDetail struct {
 
 // refuse is Echo's error handler: it answers once, in one form, and logs what is the server's fault.
 func (s *Server) refuse(err error, c echo.Context) {
-	refused := refusalOf(err)
+	refused := s.refusalOf(err)
 	if refused.status == http.StatusInternalServerError {
 		s.Logger.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
 	}

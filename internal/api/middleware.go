@@ -51,7 +51,7 @@ func (s *Server) metrics() (echo.MiddlewareFunc, error) {
 		},
 		StatusCodeResolver: func(c echo.Context, err error) int {
 			if err != nil && !c.Response().Committed {
-				return refusalOf(err).status
+				return s.refusalOf(err).status
 			}
 			return c.Response().Status
 		},

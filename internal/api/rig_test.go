@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -74,6 +75,9 @@ func testPages() fs.FS {
 	}
 }
 
+// errAway stands for what a database that is away makes requests fail with.
+var errAway = errors.New("the database is away")
+
 func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, books: newBooks(), clock: &clock{now: time.Unix(1_800_000_000, 0)}, log: new(bytes.Buffer)}
@@ -85,7 +89,8 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		Rooms: r.books, Rounds: r.books, Claims: r.books, Results: r.books, Money: r.books, Exports: r.books, Payouts: r.books, Tallies: r.books, Sessions: sessions,
 		Desk: r.books, Guests: r.books, Speaker: r.books, Rehearsals: r.books,
 		Gate: http.NotFoundHandler(), Pages: testPages(), Password: password,
-		Metrics: prometheus.NewRegistry(), Logger: slog.New(slog.NewTextHandler(r.log, nil)), Now: r.clock.Now,
+		Unavailable: func(err error) bool { return errors.Is(err, errAway) },
+		Metrics:     prometheus.NewRegistry(), Logger: slog.New(slog.NewTextHandler(r.log, nil)), Now: r.clock.Now,
 	}
 	for _, do := range change {
 		do(&options)

@@ -53,6 +53,8 @@ type Options struct {
 	Warnings []Check
 	// SettleLag is by how much settling was behind when it last booked something; nil where this instance does not settle.
 	SettleLag func() time.Duration
+	// Unavailable reports that a request failed since the database is away for a while, which is answered as busy.
+	Unavailable func(error) bool
 	// Metrics gets this package's metrics and is what /metrics shows.
 	Metrics *prometheus.Registry
 	Logger  *slog.Logger

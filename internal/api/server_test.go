@@ -67,6 +67,7 @@ func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
 		game.ErrGone:               {409, "keys_lost"},
 		game.ErrTorn:               {409, "keys_lost"},
 		game.ErrRefused:            {503, "busy"},
+		errAway:                    {503, "busy"},
 		context.DeadlineExceeded:   {503, "busy"},
 		http.ErrBodyReadAfterClose: {500, "fault"},
 	} {

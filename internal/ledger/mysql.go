@@ -112,6 +112,6 @@ func mysqlRefuses(err error) bool {
 
 func mysqlDeadlocked(err error) bool {
 	var fault *mysql.MySQLError
-	const deadlock = 1213
-	return errors.As(err, &fault) && fault.Number == deadlock
+	const deadlock, changedSince = 1213, 1020 // the second of MariaDB, from 11.6 on
+	return errors.As(err, &fault) && (fault.Number == deadlock || fault.Number == changedSince)
 }

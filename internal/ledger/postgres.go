@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
@@ -84,23 +83,6 @@ func answering(ctx context.Context, db *sql.DB, kind, host string) error {
 		problem = errors.New("refuses the connection")
 	}
 	return errors.Join(fmt.Errorf("%s at %s %w: %s", kind, host, problem, oneLine(err)), db.Close())
-}
-
-// ErrUnreachable says that the database does not answer. It may later; what it refuses by itself is no such error.
-var ErrUnreachable = errors.New("does not answer")
-
-// refusedConnection reports that the server itself said no, for what DATABASE_URL says, and not because it is starting or full.
-func refusedConnection(err error) bool {
-	var postgres *pgconn.PgError
-	var maria *mysql.MySQLError
-	const starting, full, tooMany = "57P03", "53300", 1040
-	switch {
-	case errors.As(err, &postgres):
-		return postgres.Code != starting && postgres.Code != full
-	case errors.As(err, &maria):
-		return maria.Number != tooMany
-	}
-	return false
 }
 
 // oneLine keeps what a driver says to one line.
