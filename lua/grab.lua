@@ -7,6 +7,7 @@
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  batch channel (player drop)...
+--        batch: a name that all tries of one batch share; it is kept in the outbox with what the batch won
 -- REPLY: batch now left_packets left_cents letters (cents number)...
 --        letters: one for each tap, in order: w won, d duplicate, c capped, m missed, s sold_out, e early, l late,
 --        f frozen; cents and number follow for each w and d, in order.
@@ -194,7 +195,7 @@ if #risen > 0 then
   redis.call('ZREMRANGEBYRANK', board, BOARD_SIZE, -1)
 end
 local batch_text = table.concat(wins, ';')
-redis.call('XADD', outbox, '*', 'kind', 'claims', 'round', round, 'at', now, 'claims', batch_text)
+redis.call('XADD', outbox, '*', 'kind', 'claims', 'round', round, 'at', now, 'claims', batch_text, 'batch', batch)
 if not had_claims then
   redis.call('PEXPIREAT', claims, expires_at)
   redis.call('PEXPIREAT', board, expires_at)

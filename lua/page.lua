@@ -3,8 +3,8 @@
 --
 -- KEYS:  outbox
 -- ARGV:  after limit
--- REPLY: batch…
---        texts of claims entries in order, whole ones: the first holds the claim with number after + 1 if there is one, and all
+-- REPLY: (batch text)…
+--        claims entries in order, whole ones, each as the name of its batch, which may be '', and its text: the first holds the claim with number after + 1 if there is one, and all
 --        together at least limit claims with a number above after, or all that there are.
 
 local outbox = KEYS[1]
@@ -57,6 +57,7 @@ while taken < limit do
   for _, entry in ipairs(entries) do
     local text, _, last = claims_of(entry)
     if last and last > after and taken < limit then
+      reply[#reply + 1] = entry[2][9] == 'batch' and entry[2][10] or ''
       reply[#reply + 1] = text
       taken = last - after
     end

@@ -201,7 +201,7 @@ func (s *fleetStorm) tap(ctx context.Context) {
 		}
 		for _, round := range open {
 			taps := []game.Tap{{Player: "ann", Drop: drop}, {Player: "bob", Drop: drop}, {Player: "cat", Drop: drop}}
-			grabbed, err := s.pool.Grab(ctx, round.Room, round.ID, taps)
+			grabbed, err := s.pool.Grab(ctx, round.Room, round.ID, s.pool.NewBatch(), taps)
 			if err != nil {
 				continue // not open yet, or not any more
 			}

@@ -72,13 +72,19 @@ func newSteadyPool() *steadyPool {
 	}}
 }
 
-func (p *steadyPool) Grab(_ context.Context, _, _ string, taps []game.Tap) (game.Grabbed, error) {
+func (p *steadyPool) Grab(_ context.Context, _, _, _ string, taps []game.Tap) (game.Grabbed, error) {
 	time.Sleep(100 * time.Microsecond) // about what Redis takes for a batch, so that batches form
 	answers := make([]game.Answer, len(taps))
 	for i := range answers {
 		answers[i].Outcome = game.Capped
 	}
 	return game.Grabbed{Left: game.Left{Packets: 50, Cents: 5000}, Answers: answers}, nil
+}
+
+func (p *steadyPool) NewBatch() string { return "" }
+
+func (p *steadyPool) GrantedIn(context.Context, string, int) (batch string, first, last int, err error) {
+	return "", 0, 0, game.ErrNotFound
 }
 
 func (p *steadyPool) Snapshot(context.Context, string, int, int) (game.Standing, error) {

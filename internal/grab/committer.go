@@ -2,8 +2,8 @@
 // so one tap alone goes at once and a storm goes in large batches.
 //
 // Invariant 4 is what makes a retry safe: a won tap repeated has its first result. A timeout means unknown, so the same taps
-// are tried again until their deadline, and from then on a duplicate is this tap's own win. A refusal that passes, as in a
-// failover, is tried again too, but nothing was done: after it a duplicate is one.
+// are tried again until their deadline, and a duplicate whose claim this very batch was granted is this tap's own win. A refusal that
+// passes, as in a failover, is tried again too, but nothing was done: after it a duplicate is one.
 package grab
 
 import (
@@ -19,7 +19,12 @@ import (
 // game.ErrTorn says that nothing was done, with game.ErrTryAgain for a reason that passes; any other that the result is unknown.
 // It never repeats by itself what may have been done.
 type Script interface {
-	Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error)
+	Grab(ctx context.Context, room, round, batch string, taps []game.Tap) (game.Grabbed, error)
+	// NewBatch names a batch; all tries of it go by that name.
+	NewBatch() string
+	// GrantedIn returns the batch that granted a claim, empty where nobody knows any more, and the numbers of the claims that it
+	// granted.
+	GrantedIn(ctx context.Context, round string, number int) (batch string, first, last int, err error)
 }
 
 // Options are a Committer's limits. Zero values take the defaults.

@@ -90,7 +90,7 @@ func TestRetryCountsEachTapOnce(t *testing.T) {
 	redis := testkit.Redis(t)
 	proxy := testkit.NewSwallowProxy(t, redis.Addr)
 	through, direct, round := openRound(t, redis, proxy.Addr)
-	if _, err := through.Grab(t.Context(), room, round.ID, []game.Tap{tapOf(0, 99)}); err != nil { // loads the script
+	if _, err := through.Grab(t.Context(), room, round.ID, through.NewBatch(), []game.Tap{tapOf(0, 99)}); err != nil { // loads the script
 		t.Fatal(err)
 	}
 	c := New(through, Options{})
@@ -110,7 +110,7 @@ func TestRetryCountsEachTapOnce(t *testing.T) {
 
 func mustRepeat(t *testing.T, client *rdb.Client, round game.Round, tap game.Tap) game.Answer {
 	t.Helper()
-	grabbed, err := client.Grab(t.Context(), room, round.ID, []game.Tap{tap})
+	grabbed, err := client.Grab(t.Context(), room, round.ID, client.NewBatch(), []game.Tap{tap})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ type flaky struct {
 	once   sync.Once
 }
 
-func (f *flaky) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
-	grabbed, err := f.Script.Grab(ctx, room, round, taps)
+func (f *flaky) Grab(ctx context.Context, room, round, batch string, taps []game.Tap) (game.Grabbed, error) {
+	grabbed, err := f.Script.Grab(ctx, room, round, batch, taps)
 	if err != nil {
 		f.once.Do(func() { close(f.failed) })
 	}
@@ -235,5 +235,46 @@ func TestTapsOnRoundsThatRedisDoesNotKnowAreFrozen(t *testing.T) {
 	closed(t, c)
 	for _, e := range ears {
 		e.want(t, game.Frozen)
+	}
+}
+
+// Two tabs of every player tap the same drops over two instances, and the first replies of both are lost: each drop is told as won
+// once, and as a duplicate once.
+func TestOfTwoTabsOverTwoInstancesOneHasWon(t *testing.T) {
+	redis := testkit.Redis(t)
+	proxies := []*testkit.SwallowProxy{testkit.NewSwallowProxy(t, redis.Addr), testkit.NewSwallowProxy(t, redis.Addr)}
+	first, direct, round := openRound(t, redis, proxies[0].Addr)
+	second, err := rdb.Dial(t.Context(), "redis://"+proxies[1].Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = second.Disconnect() })
+	tabs := make([][]*ear, 2)
+	committers := []*Committer{New(first, Options{}), New(second, Options{})}
+	for i, c := range committers {
+		proxies[i].SwallowReplies(2, "evalsha")
+		tabs[i] = wave(t, c, round, 60, 1)
+	}
+	for _, c := range committers {
+		closed(t, c)
+	}
+	for player := range 60 {
+		heard := make(map[game.Outcome]int)
+		for _, tab := range tabs {
+			answer, err := tab[player].once()
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard[answer.Outcome]++
+		}
+		if heard[game.Won] != 1 || heard[game.Duplicate] != 1 {
+			t.Errorf("the tabs of player %d heard %v, want won once and duplicate once", player, heard)
+		}
+	}
+	if lost := proxies[0].Swallowed() + proxies[1].Swallowed(); lost < 2 {
+		t.Errorf("only %d replies were lost", lost)
+	}
+	if standing, err := direct.Standing(t.Context(), round.ID); err != nil || standing.Left.Packets != 40 {
+		t.Errorf("%v left, %v", standing.Left, err)
 	}
 }

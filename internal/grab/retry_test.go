@@ -231,6 +231,52 @@ func TestAfterARefusalADuplicateStaysOne(t *testing.T) {
 	})
 }
 
+// Both tabs of a player tap one drop, in batches whose first replies are both lost: one tab has won, the other hears of it. A look
+// at who was granted what that fails is tried again like the rest.
+func TestOfTwoTabsWhoseRepliesAreLostOneHasWon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lookups := 0
+		p := &pool{fate: first(2, fate{after: errLost})}
+		p.looking = func() error {
+			if lookups++; lookups <= 2 {
+				return errLost
+			}
+			return nil
+		}
+		tabs := []*Committer{New(p, Options{}), New(p, Options{})}
+		ears := make([]*ear, len(tabs))
+		for i, c := range tabs {
+			ears[i] = submit(t, c, tapOf(1, 4))
+			synctest.Wait()
+		}
+		other := submit(t, tabs[1], tapOf(2, 4))
+		for _, c := range tabs {
+			closed(t, c)
+		}
+		ears[0].want(t, game.Won)
+		ears[1].want(t, game.Duplicate)
+		other.want(t, game.Won)
+	})
+}
+
+// A batch holds wins of its own and taps that another batch has won: each is told as what it is.
+func TestARepeatedBatchTellsItsOwnWinsFromOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{}
+		c := New(p, Options{})
+		for drop := range 3 {
+			submit(t, c, tapOf(1, drop))
+			synctest.Wait()
+		}
+		p.fate = func(call int) fate { return first(4, fate{after: errLost})(call) }
+		ears := inOneBatch(t, c, tapOf(2, 1), tapOf(1, 1), tapOf(3, 1), tapOf(1, 2), tapOf(4, 1))
+		closed(t, c)
+		for i, want := range []game.Outcome{game.Won, game.Duplicate, game.Won, game.Duplicate, game.Won} {
+			ears[i].want(t, want)
+		}
+	})
+}
+
 // A try whose result is unknown stays unknown, whatever comes after it.
 func TestARefusalAfterAnUnknownResultTakesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -42,14 +44,19 @@ type pool struct {
 	// fate is asked before the n-th call (from 0) does its work.
 	fate func(n int) fate
 	// takes is how long a call is under way.
-	takes   time.Duration
+	takes time.Duration
+	// looking fails a look at who granted a claim; nil: none fails.
+	looking func() error
 	packets int // all that the round has; 0: without end
 
 	mu     sync.Mutex
 	calls  []call
 	claims map[game.Tap]game.Answer
-	under  int // calls under way now
-	most   int // calls that were ever under way together
+	// granted is the batch of each claim, by number - 1.
+	granted []string
+	batches int
+	under   int // calls under way now
+	most    int // calls that were ever under way together
 }
 
 // fate is what happens to one call. The zero value is a call that works.
@@ -60,7 +67,7 @@ type fate struct {
 	short  bool  // one answer is missing
 }
 
-func (p *pool) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
+func (p *pool) Grab(ctx context.Context, room, round, batch string, taps []game.Tap) (game.Grabbed, error) {
 	what := p.enter(call{time.Now(), room, round, append([]game.Tap(nil), taps...)})
 	defer p.leave()
 	if p.takes > 0 {
@@ -77,11 +84,33 @@ func (p *pool) Grab(ctx context.Context, room, round string, taps []game.Tap) (g
 	case what.before != nil:
 		return game.Grabbed{}, what.before
 	}
-	grabbed := p.grant(taps)
+	grabbed := p.grant(batch, taps)
 	if what.short {
 		grabbed.Answers = grabbed.Answers[1:]
 	}
 	return grabbed, what.after
+}
+
+func (p *pool) NewBatch() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.batches++
+	return strconv.Itoa(p.batches)
+}
+
+func (p *pool) GrantedIn(_ context.Context, _ string, number int) (batch string, first, last int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.looking != nil {
+		if err := p.looking(); err != nil {
+			return "", 0, 0, err
+		}
+	}
+	batch = p.granted[number-1]
+	first = slices.Index(p.granted, batch) + 1
+	for last = first; last < len(p.granted) && p.granted[last] == batch; last++ {
+	}
+	return batch, first, last, nil
 }
 
 func (p *pool) enter(c call) fate {
@@ -103,7 +132,7 @@ func (p *pool) leave() {
 }
 
 // grant does what the script does where cap and time play no part: who has a claim for a drop hears of it again.
-func (p *pool) grant(taps []game.Tap) game.Grabbed {
+func (p *pool) grant(batch string, taps []game.Tap) game.Grabbed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.claims == nil {
@@ -122,6 +151,7 @@ func (p *pool) grant(taps []game.Tap) game.Grabbed {
 			number := len(p.claims) + 1
 			answers[i] = game.Answer{Outcome: game.Won, Cents: game.Cents(100 + number), Number: number}
 			p.claims[tap] = answers[i]
+			p.granted = append(p.granted, batch)
 		}
 	}
 	return game.Grabbed{Left: game.Left{Packets: p.packets - len(p.claims)}, Answers: answers}

@@ -3,6 +3,7 @@ package grab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"time"
@@ -57,13 +58,11 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
+	name := c.script.NewBatch()
 	unknown := false // an earlier try may have been done
 	for try := 0; ; try++ {
-		grabbed, err := c.try(q, taps, deadline)
+		grabbed, err := c.try(q, name, taps, deadline, unknown)
 		if err == nil {
-			if unknown {
-				ownWins(taps, grabbed.Answers)
-			}
 			c.opts.Grabbed(q.room, q.round, grabbed)
 			for i, w := range batch {
 				w.waiter.Answered(w.tap, grabbed.Answers[i])
@@ -80,18 +79,25 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 	}
 }
 
-// try calls the script once, with one context for it all: they cost more than the rest of a small batch.
-func (c *Committer) try(q *queue, taps []game.Tap, deadline time.Time) (game.Grabbed, error) {
+// try calls the script once, with one context for it all: they cost more than the rest of a small batch. repeated: an earlier try
+// may have been done.
+func (c *Committer) try(q *queue, batch string, taps []game.Tap, deadline time.Time, repeated bool) (game.Grabbed, error) {
 	if soon := time.Now().Add(tryFor); soon.Before(deadline) {
 		deadline = soon
 	}
 	ctx, cancel := context.WithDeadline(c.ending, deadline)
 	defer cancel()
-	grabbed, err := c.script.Grab(ctx, q.room, q.round, taps)
-	if err == nil && len(grabbed.Answers) != len(taps) {
+	grabbed, err := c.script.Grab(ctx, q.room, q.round, batch, taps)
+	if err != nil {
+		return game.Grabbed{}, err //nolint:wrapcheck // the script says what it is
+	}
+	if len(grabbed.Answers) != len(taps) {
 		return game.Grabbed{}, game.ErrUnknown
 	}
-	return grabbed, err //nolint:wrapcheck // the script says what it is
+	if repeated {
+		err = c.findOwnWins(ctx, q.round, batch, taps, grabbed.Answers)
+	}
+	return grabbed, err
 }
 
 // final reports whether trying again would not help.
@@ -110,16 +116,30 @@ func failed(err error, unknown bool) game.Outcome {
 	return game.Busy
 }
 
-// ownWins tells duplicates after a try whose result is unknown as what they are: this batch's own wins, whose first reply was
-// lost. A second tap on the same drop in the batch stays a duplicate.
-func ownWins(taps []game.Tap, answers []game.Answer) {
+// findOwnWins calls duplicates what they are after a try whose result is unknown: wins of this batch, whose first reply was lost,
+// or those of another batch, as of the player's other tab. A second tap on the same drop in the batch stays a duplicate. What
+// one batch was granted has numbers in a row, so most often there is one to look for.
+func (c *Committer) findOwnWins(ctx context.Context, round, batch string, taps []game.Tap, answers []game.Answer) error {
 	seen := make(map[game.Tap]bool, len(taps))
+	var first, last int // of the claims that were looked for last
+	var own bool
 	for i, tap := range taps {
-		if answers[i].Outcome == game.Duplicate && !seen[tap] {
-			answers[i].Outcome = game.Won
+		answer := &answers[i]
+		if answer.Outcome == game.Duplicate && !seen[tap] {
+			if answer.Number < first || answer.Number > last {
+				granted, from, to, err := c.script.GrantedIn(ctx, round, answer.Number)
+				if err != nil {
+					return fmt.Errorf("find out whose claim %d is: %w: %w", answer.Number, game.ErrUnknown, err)
+				}
+				own, first, last = granted == batch || granted == "", from, to
+			}
+			if own {
+				answer.Outcome = game.Won
+			}
 		}
 		seen[tap] = true
 	}
+	return nil
 }
 
 func answerAll(batch []waiting, outcome game.Outcome) {

@@ -77,7 +77,7 @@ func (p *process) watch() *member {
 func (p *process) grab(round game.Round, drop game.DropID, players ...game.Player) {
 	p.t.Helper()
 	for _, player := range players {
-		grabbed, err := p.redis.Grab(p.t.Context(), code, round.ID, []game.Tap{{Player: player.ID, Drop: drop}})
+		grabbed, err := p.redis.Grab(p.t.Context(), code, round.ID, p.redis.NewBatch(), []game.Tap{{Player: player.ID, Drop: drop}})
 		if err != nil || grabbed.Answers[0].Outcome != game.Won {
 			p.t.Fatalf("%v, %v", grabbed.Answers, err)
 		}

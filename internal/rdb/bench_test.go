@@ -166,7 +166,7 @@ func BenchmarkGrab(b *testing.B) {
 					for i := range batch {
 						batch[i] = game.Tap{Player: "365628617880410000-" + strconv.FormatInt(players.Add(1), 10), Drop: 7}
 					}
-					if _, err := r.Grab(b.Context(), round.Room, round.ID, batch); err != nil {
+					if _, err := r.Grab(b.Context(), round.Room, round.ID, r.NewBatch(), batch); err != nil {
 						b.Error(err)
 						return
 					}

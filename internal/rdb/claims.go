@@ -67,6 +67,7 @@ func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]
 	}
 	var found []game.Claim
 	for r.more() && len(found) < limit {
+		_ = r.text() // the batch
 		claims, err := parseClaims(r.text())
 		if err != nil {
 			return nil, fmt.Errorf("page.lua: %w", err)
@@ -78,6 +79,28 @@ func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]
 		}
 	}
 	return found, r.err
+}
+
+// GrantedIn returns the batch that granted the claim with a number in a round, and the first and the last number that it granted.
+// batch is empty where nobody knows any more: the entry was made anew from the ledger. game.ErrNotFound: there is no such claim.
+func (c *Client) GrantedIn(ctx context.Context, round string, number int) (batch string, first, last int, err error) {
+	r, err := c.call(ctx, pageScript, []string{outboxKey(round)}, number-1, 1)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	if !r.more() {
+		return "", 0, 0, fmt.Errorf("claim %d of round %s: %w", number, round, game.ErrNotFound)
+	}
+	batch = r.text()
+	claims, err := parseClaims(r.text())
+	if err != nil || r.err != nil {
+		return "", 0, 0, fmt.Errorf("page.lua: %w", errors.Join(err, r.err))
+	}
+	first, last = claims[0].Number, claims[len(claims)-1].Number
+	if number < first || number > last {
+		return "", 0, 0, fmt.Errorf("claim %d of round %s: %w", number, round, game.ErrNotFound)
+	}
+	return batch, first, last, nil
 }
 
 // parseClaims reads 'player drop cents number;…', the text of an outbox entry and of a published batch. Every instance

@@ -46,7 +46,10 @@ func TestClockFollowsRedis(t *testing.T) {
 		round := r.started(nil)
 		r.now.Store(time.Now().Add(time.Hour).UnixMilli())
 		for name, call := range map[string]func() error{
-			"grab":     func() error { _, err := r.Grab(t.Context(), round.Room, round.ID, taps("ann1")); return err },
+			"grab": func() error {
+				_, err := r.Grab(t.Context(), round.Room, round.ID, r.NewBatch(), taps("ann1"))
+				return err
+			},
 			"open":     func() error { _, err := r.Open(t.Context(), round, nil); return err },
 			"snapshot": func() error { _, err := r.Snapshot(t.Context(), round.ID, 1, 1); return err },
 			"report":   func() error { _, err := r.Report(t.Context(), "ROOM", game.Report{}, 0); return err },

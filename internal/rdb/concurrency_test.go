@@ -48,7 +48,7 @@ func history(t *testing.T, url string, round game.Round, workers, calls int) []p
 					batch[i] = game.Tap{Player: fmt.Sprint("p", random.IntN(12)), Drop: game.DropID(1 + random.IntN(4))}
 				}
 				asked := time.Since(began)
-				grabbed, err := r.Grab(t.Context(), round.Room, round.ID, batch)
+				grabbed, err := r.Grab(t.Context(), round.Room, round.ID, r.NewBatch(), batch)
 				if err != nil {
 					t.Error(err)
 					return
@@ -117,7 +117,7 @@ func TestOnePlayerOnManyInstancesHasOneClaim(t *testing.T) {
 		for i := range answers {
 			r := newRig(t, url)
 			tabs.Go(func() {
-				grabbed, err := r.Grab(context.WithoutCancel(t.Context()), round.Room, round.ID, taps("ann1"))
+				grabbed, err := r.Grab(context.WithoutCancel(t.Context()), round.Room, round.ID, r.NewBatch(), taps("ann1"))
 				if err != nil {
 					t.Error(err)
 					return

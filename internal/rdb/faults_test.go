@@ -33,7 +33,7 @@ func scriptCalls(round game.Round) map[string]scriptCall {
 			return err
 		}},
 		"grab": {ofRound(grabScript.keys), func(ctx context.Context, r *rig, round game.Round) error {
-			_, err := r.Grab(ctx, round.Room, round.ID, taps("ann3 zoe1"))
+			_, err := r.Grab(ctx, round.Room, round.ID, r.NewBatch(), taps("ann3 zoe1"))
 			return err
 		}},
 		"close": {ofRound("state outbox amounts"), func(ctx context.Context, r *rig, round game.Round) error {

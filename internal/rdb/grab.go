@@ -13,15 +13,17 @@ import (
 // MaxBatch is the most taps that one call of Grab takes.
 const MaxBatch = 256
 
-// batches numbers the calls of this process: with the instance's name it tells one reply from every other, so results can
-// never be handed to taps that they do not belong to.
+// batches numbers the batches of this process.
 var batches atomic.Uint64
 
-// Grab runs one batch of 1 to MaxBatch taps on a round of a room. game.ErrRefused, game.ErrGone (there is no such round) and
+// NewBatch names a batch of taps, as no other instance or process does.
+func (c *Client) NewBatch() string { return c.instance + "." + strconv.FormatUint(batches.Add(1), 36) }
+
+// Grab tries one batch of 1 to MaxBatch taps on a round of a room. The batch's name comes from NewBatch and stands for these taps
+// alone: it is in the reply, so results can never be handed to taps that they do not belong to. game.ErrRefused, game.ErrGone (there is no such round) and
 // game.ErrTorn say that nothing was done. Any other error means that the result is unknown; the same taps may be tried
-// again, what was won stays won.
-func (c *Client) Grab(ctx context.Context, room, round string, taps []game.Tap) (game.Grabbed, error) {
-	batch := c.instance + "." + strconv.FormatUint(batches.Add(1), 36)
+// again under the same name: what was won stays won.
+func (c *Client) Grab(ctx context.Context, room, round, batch string, taps []game.Tap) (game.Grabbed, error) {
 	args := make([]any, 0, 2+2*len(taps))
 	args = append(args, batch, roomChannel(room))
 	for _, tap := range taps {

@@ -38,7 +38,7 @@ func TestOpenedIsOneRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		taps := []game.Tap{{Player: "ann", Drop: 1}, {Player: "ann", Drop: 2}}
-		if _, err := r.Grab(t.Context(), round.Room, round.ID, taps); err != nil {
+		if _, err := r.Grab(t.Context(), round.Room, round.ID, r.NewBatch(), taps); err != nil {
 			t.Fatal(err)
 		}
 		counting := new(trips)

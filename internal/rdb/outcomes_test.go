@@ -173,7 +173,7 @@ func TestEvenPaceReleasesEachPacketAtItsMillisecond(t *testing.T) {
 func TestGrabOfNoRoundIsGone(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
-		_, err := r.Grab(t.Context(), "ROOM", "nowhere", taps("ann1"))
+		_, err := r.Grab(t.Context(), "ROOM", "nowhere", r.NewBatch(), taps("ann1"))
 		mustBe(t, err, game.ErrGone)
 		if keys := r.allKeys(); len(keys) > 0 {
 			t.Errorf("keys %v were made", keys)
@@ -190,7 +190,7 @@ func TestGrabFromAListThatIsTooShortTakesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := r.contents()
-		_, err := r.Grab(t.Context(), round.Room, round.ID, taps("bob1 cy1 ann1"))
+		_, err := r.Grab(t.Context(), round.Room, round.ID, r.NewBatch(), taps("bob1 cy1 ann1"))
 		mustBe(t, err, game.ErrTorn)
 		same(t, before, r.contents())
 		if again := r.expect(round, "ann1", game.Duplicate).Answers[0]; again.Cents != first.Cents {

@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -39,6 +40,43 @@ func TestClaimsAreReadPageByPage(t *testing.T) {
 			if err != nil || !slices.Equal(found, want) {
 				t.Fatalf("after %d up to %d there are %v, %v; want %v", after, limit, found, err, want)
 			}
+		}
+	})
+}
+
+// Which batch was granted a claim is known for as long as the round's keys are there, wherever in the outbox it lies.
+func TestTheBatchOfAClaimIsFound(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, url string) {
+		r := newRig(t, url)
+		round := r.started(func(s *game.Settings) { s.Packets, s.Total = 300, 30_000 })
+		type grant struct {
+			batch       string
+			first, last int
+		}
+		var want []grant // by number - 1
+		for n := 0; len(want) < 250; n++ {
+			batch := r.NewBatch()
+			crowd := crowd(fmt.Sprintf("p%d-", n), 1+rand.IntN(20), 1)
+			if _, err := r.Grab(t.Context(), round.Room, round.ID, batch, crowd); err != nil {
+				t.Fatal(err)
+			}
+			first := len(want) + 1
+			for range crowd {
+				want = append(want, grant{batch, first, first + len(crowd) - 1})
+			}
+			if rand.IntN(5) == 0 {
+				r.spoil(round)
+			}
+		}
+		for number := 1; number <= len(want); number++ {
+			var got grant
+			var err error
+			if got.batch, got.first, got.last, err = r.GrantedIn(t.Context(), round.ID, number); err != nil || got != want[number-1] {
+				t.Fatalf("claim %d was granted in %+v, %v; want %+v", number, got, err, want[number-1])
+			}
+		}
+		if _, _, _, err := r.GrantedIn(t.Context(), round.ID, len(want)+1); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("a claim that nobody has: %v", err)
 		}
 	})
 }

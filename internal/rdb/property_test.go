@@ -89,7 +89,7 @@ func (p *play) tapSome(t *rapid.T) {
 		}
 	})
 	batch := rapid.SliceOfN(one, 1, 12).Draw(t, "batch")
-	got, err := p.r.Grab(p.ctx, p.round.Room, p.round.ID, batch)
+	got, err := p.r.Grab(p.ctx, p.round.Room, p.round.ID, p.r.NewBatch(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func refused(t *testing.T, client *Client, round game.Round, words string) {
 	t.Helper()
 	testkit.Eventually(t, soon, func() error {
-		_, err := client.Grab(t.Context(), round.Room, round.ID, taps("ann1"))
+		_, err := client.Grab(t.Context(), round.Room, round.ID, client.NewBatch(), taps("ann1"))
 		switch {
 		case err == nil || !strings.Contains(err.Error(), words):
 			return fmt.Errorf("error is %v, want %q", err, words) //nolint:errorlint // it may be nil
@@ -60,7 +60,7 @@ func TestRefusalsThatPassAreToldApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := rig.contents()
-		_, err := client.Grab(t.Context(), round.Room, round.ID, taps("ann1"))
+		_, err := client.Grab(t.Context(), round.Room, round.ID, client.NewBatch(), taps("ann1"))
 		if !NothingDone(err) || !errors.Is(err, game.ErrTryAgain) || !strings.Contains(err.Error(), "NOREPLICAS") {
 			t.Errorf("error is %v", err)
 		}

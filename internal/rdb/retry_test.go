@@ -23,7 +23,7 @@ func behindProxy(t *testing.T) (behind, straight *rig, proxy *testkit.SwallowPro
 func (r *rig) grabOnce(round game.Round, batch []game.Tap) (game.Grabbed, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
-	return r.Grab(ctx, round.Room, round.ID, batch)
+	return r.Grab(ctx, round.Room, round.ID, r.NewBatch(), batch)
 }
 
 // grabUntilTold asks with the same taps until a reply comes, and counts how often it asked.

@@ -167,7 +167,7 @@ func crowd(prefix string, n int, drop game.DropID) []game.Tap {
 
 func (r *rig) grab(round game.Round, batch []game.Tap) game.Grabbed {
 	r.t.Helper()
-	grabbed, err := r.Grab(r.t.Context(), round.Room, round.ID, batch)
+	grabbed, err := r.Grab(r.t.Context(), round.Room, round.ID, r.NewBatch(), batch)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -151,11 +151,15 @@ func TestOutboxHasItsGroupFromTheBeginning(t *testing.T) {
 		if err != nil || len(groups) != 1 || groups[0].Name != settleGroup || strings.Trim(groups[0].LastDeliveredID, "0-") != "" {
 			r.t.Fatalf("groups before the first claim: %+v, %v", groups, err)
 		}
-		got := r.expect(round, "ann1 bob2 ann1", game.Won, game.Won, game.Duplicate)
+		batch := r.NewBatch()
+		got, err := r.Grab(r.t.Context(), round.Room, round.ID, batch, taps("ann1 bob2 ann1"))
+		if err != nil {
+			r.t.Fatal(err)
+		}
 		entry := r.unsettled(round)[0]
 		want := map[string]any{
 			"kind": "claims", "round": round.ID, "at": fmt.Sprint(int64(got.Now)),
-			"claims": fmt.Sprintf("ann 1 %d 1;bob 2 %d 2", got.Answers[0].Cents, got.Answers[1].Cents),
+			"claims": fmt.Sprintf("ann 1 %d 1;bob 2 %d 2", got.Answers[0].Cents, got.Answers[1].Cents), "batch": batch,
 		}
 		if fmt.Sprint(entry) != fmt.Sprint(want) {
 			r.t.Errorf("the entry is %v, want %v", entry, want)

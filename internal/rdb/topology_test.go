@@ -45,7 +45,7 @@ func TestAClusterClientRepeatsNothingThatMayBeDone(t *testing.T) {
 	go func() {
 		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		defer cancel()
-		grabbed, err := behind.Grab(ctx, round.Room, round.ID, taps("ann1"))
+		grabbed, err := behind.Grab(ctx, round.Room, round.ID, behind.NewBatch(), taps("ann1"))
 		results <- result{grabbed, err}
 	}()
 	awaitSwallowed(t, proxy)
@@ -138,7 +138,7 @@ func TestARoundWhoseSlotMovesIsPlayedOn(t *testing.T) {
 	}
 	won := func(batch string) {
 		t.Helper()
-		grabbed, err := client.Grab(t.Context(), round.Room, round.ID, taps(batch))
+		grabbed, err := client.Grab(t.Context(), round.Room, round.ID, client.NewBatch(), taps(batch))
 		if err != nil || grabbed.Answers[0].Outcome != game.Won {
 			t.Errorf("%s: %v, %v", batch, grabbed.Answers, err)
 		}
@@ -148,7 +148,7 @@ func TestARoundWhoseSlotMovesIsPlayedOn(t *testing.T) {
 	m.do(m.to, "cluster", "setslot", m.slot, "importing", m.fromID)
 	m.do(m.from, "cluster", "setslot", m.slot, "migrating", m.toID)
 	m.move(stateKey(round.ID), claimsKey(round.ID))
-	if _, err := client.Grab(t.Context(), round.Room, round.ID, taps("bob1")); !NothingDone(err) || !errors.Is(err, game.ErrTryAgain) || !strings.Contains(err.Error(), "TRYAGAIN") {
+	if _, err := client.Grab(t.Context(), round.Room, round.ID, client.NewBatch(), taps("bob1")); !NothingDone(err) || !errors.Is(err, game.ErrTryAgain) || !strings.Contains(err.Error(), "TRYAGAIN") {
 		t.Errorf("half moved: %v", err)
 	}
 	m.move(boardKey(round.ID), outboxKey(round.ID), amountsKey(round.ID))

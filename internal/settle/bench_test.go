@@ -32,7 +32,7 @@ func (h *house) storm(round game.Round, claims int) {
 			n := from + i
 			taps[i] = game.Tap{Player: "3e7c9a52-5b0e-4f0f-8d3a-" + strconv.Itoa(100_000_000_000+n%20_000), Drop: game.DropID(1 + n/20_000)}
 		}
-		if _, err := h.pool.Grab(h.Context(), round.Room, round.ID, taps); err != nil {
+		if _, err := h.pool.Grab(h.Context(), round.Room, round.ID, h.pool.NewBatch(), taps); err != nil {
 			h.Fatal(err)
 		}
 	}

@@ -105,7 +105,7 @@ func (h *house) lose(round game.Round, names string) {
 // wantNothingGranted taps, and must hear that nothing was done.
 func (h *house) wantNothingGranted(round game.Round) {
 	h.Helper()
-	grabbed, err := h.pool.Grab(h.Context(), round.Room, round.ID, []game.Tap{{Player: "late", Drop: 9}})
+	grabbed, err := h.pool.Grab(h.Context(), round.Room, round.ID, h.pool.NewBatch(), []game.Tap{{Player: "late", Drop: 9}})
 	refused := errors.Is(err, game.ErrTorn) || errors.Is(err, game.ErrGone)
 	if !refused && (err != nil || grabbed.Answers[0].Outcome == game.Won) {
 		h.Errorf("a tap on a round with missing keys hears %+v, %v", grabbed.Answers, err)
@@ -149,7 +149,7 @@ func (h *house) wantRestored(settler *settle.Settler, service *rounds.Service, r
 func (h *house) grabAgain(round game.Round, claim game.Claim) game.Answer {
 	h.Helper()
 	tap := game.Tap{Player: claim.Player, Drop: claim.Drop}
-	return must(h.pool.Grab(h.Context(), round.Room, round.ID, []game.Tap{tap}))(h).Answers[0]
+	return must(h.pool.Grab(h.Context(), round.Room, round.ID, h.pool.NewBatch(), []game.Tap{tap}))(h).Answers[0]
 }
 
 // wantEndedByHost waits for the freeze, and does what a host can: stop the round to give it up, or, once closed, release it.

@@ -125,7 +125,7 @@ func (h *house) grab(round game.Round, count int) (told []game.Claim) {
 	for i := range taps {
 		taps[i] = game.Tap{Player: uuid.NewString(), Drop: 7}
 	}
-	grabbed := must(h.pool.Grab(h.Context(), round.Room, round.ID, taps))(h)
+	grabbed := must(h.pool.Grab(h.Context(), round.Room, round.ID, h.pool.NewBatch(), taps))(h)
 	for i, answer := range grabbed.Answers {
 		if answer.Outcome == game.Won {
 			told = append(told, game.Claim{Player: taps[i].Player, Drop: 7, Cents: answer.Cents, Number: answer.Number})

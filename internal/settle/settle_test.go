@@ -236,7 +236,7 @@ func TestCase19AReplayThatRewritesAnAmountFreezesTheRound(t *testing.T) {
 		testkit.Eventually(t, soon, func() error { // the ledger freezes before Redis does: until then taps still win
 			tries++
 			late := game.Tap{Player: "late" + strconv.Itoa(tries), Drop: 7}
-			grabbed, err := h.pool.Grab(t.Context(), round.Room, round.ID, []game.Tap{late})
+			grabbed, err := h.pool.Grab(t.Context(), round.Room, round.ID, h.pool.NewBatch(), []game.Tap{late})
 			if err != nil {
 				return err
 			}
