@@ -18,6 +18,8 @@ var (
 	Snapshot string
 	//go:embed report.lua
 	Report string
+	//go:embed sweep.lua
+	Sweep string
 	//go:embed freeze.lua
 	Freeze string
 	//go:embed watermark.lua

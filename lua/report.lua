@@ -1,50 +1,145 @@
--- report: an instance says how many players it has in a room, how many taps it counted in the round and who came last, takes or
--- keeps the room's lease if it can, and learns the sums over all instances. The holder of the lease publishes the tally.
+-- report: an instance says who came to a room and who left it there, how many taps it counted in the round and who came last, and
+-- takes or keeps the room's lease if it can. The holder of the lease learns the sums over all instances, and publishes the tally.
 --
 -- An epoch is the moment at which a lease began, or one more than the last, so it grows even over a Redis that lost its keys.
 --
--- KEYS:  lease reports
--- ARGV:  instance round online taps lease_ms fresh_ms lifetime_ms arrivals
+-- presence has the players, each with the marks of the instances where they are, as 'mark mark …'. Beside them lie '@instance',
+-- which is 'mark serial marks': the instance's mark, the last change that came through, and how many players have that mark;
+-- and '@', which is 'last garbage instance instance …': the last mark that was given to an instance, how many marks of players
+-- are nobody's any more, and who has an entry. All of it is one key, so that no part of it is lost without the others: an instance
+-- whose entry is not what it must be gets another mark, and gives that to all its players. sweep.lua removes the garbage.
+--
+-- KEYS:  lease reports presence
+-- ARGV:  instance round online taps lease_ms fresh_ms lifetime_ms arrivals mark since serial unsent came left
 --        lease_ms 0 gives the lease back. arrivals is 'moment player moment player …', as short as the instance wants it.
--- REPLY: now epoch online taps arrivals
---        epoch is 0 when another instance holds the lease. Who did not report within fresh_ms is not online; its taps count.
---        arrivals is those of all who are online, one after the other, and empty when another instance holds the lease.
+--        mark is the instance's, 0 if it knows none, since the last serial that it knows came through. came and left are
+--        'player player …', and unsent is by how many online will grow with the changes that are yet to be told.
+-- REPLY: now epoch online taps arrivals mark garbage
+--        epoch is 0 when another instance holds the lease, and then only now and mark mean anything. Who did not report within
+--        fresh_ms is not online; its taps count. arrivals is those of all who are online, one after the other. With another mark
+--        than the instance's own nothing of came and left was done.
 
-local lease, reports = KEYS[1], KEYS[2]
-local instance, round, online, taps = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local lease, reports, presence = KEYS[1], KEYS[2], KEYS[3]
+local instance, round, online, taps = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local lease_ms, fresh_ms, lifetime_ms = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local arrivals = ARGV[8]
+local arrivals, mark, since, serial = ARGV[8], ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
+local unsent, came, left = tonumber(ARGV[12]), ARGV[13], ARGV[14]
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local held = redis.call('HMGET', lease, 'holder', 'epoch', 'until') -- fails before the first write if it is of another type
+local held = redis.call('HMGET', lease, 'holder', 'epoch', 'until') -- these two fail before the first write if a key is of
+local entry = redis.call('HGET', presence, '@' .. instance)         -- another type
+local own, upto, marks = string.match(entry or '', '^(%d+) (%d+) (%d+)$')
+upto, marks = tonumber(upto or 0), tonumber(marks or 0)
 
 if lease_ms == 0 then online, arrivals = 0, '' end -- who leaves has no players, but the taps were tapped
 redis.call('HSET', reports, instance, now .. ' ' .. online .. ' ' .. taps .. ' ' .. round .. ' ' .. arrivals)
 redis.call('PEXPIRE', reports, lifetime_ms)
-local all = redis.call('HGETALL', reports)
-local online_sum, taps_sum, here, old = 0, 0, {}, {}
-for i = 1, #all, 2 do
-  local at, players, count, of, came = string.match(all[i + 1], '^(%d+) (%d+) (%d+) (%S*) ?(.*)$')
-  local fresh = tonumber(at) > now - fresh_ms
-  if fresh then online_sum = online_sum + tonumber(players) end
-  if fresh and came ~= '' then here[#here + 1] = came end
-  if of == round then taps_sum = taps_sum + tonumber(count) end
-  if not fresh and of ~= round then old[#old + 1] = all[i] end
+
+-- What '@' says. Without it nobody can say whose the marks are: all begin anew.
+local function directory()
+  local last, garbage, names = string.match(redis.call('HGET', presence, '@') or '', '^(%d+) (%d+)(.*)$')
+  if last then return tonumber(last), tonumber(garbage), names end
+  redis.call('UNLINK', presence)
+  own, marks = nil, 0
+  return 0, 0, ''
 end
-if #old > 0 then redis.call('HDEL', reports, unpack(old)) end
+
+-- The names but the own one.
+local function others(names)
+  local kept = ''
+  for name in string.gmatch(names, '%S+') do
+    if name ~= instance then kept = kept .. ' ' .. name end
+  end
+  return kept
+end
+
+-- Gives a player the own mark, or takes it away.
+local function set(player, wanted)
+  local list, has = '', false
+  for other in string.gmatch(redis.call('HGET', presence, player) or '', '%d+') do
+    if other == own then has = true else list = list .. ' ' .. other end
+  end
+  if has == wanted then return end
+  if wanted then list = list .. ' ' .. own end
+  marks = marks + (wanted and 1 or -1)
+  if list == '' then redis.call('HDEL', presence, player) else redis.call('HSET', presence, player, string.sub(list, 2)) end
+end
+
+-- Does what changed, once, and tells whether the entry is now what the instance says it must be.
+local function follow()
+  if own ~= mark or since > upto then return false end -- lost, or set back to an earlier state
+  if serial < upto then return true end                -- a call that was overtaken by a later one
+  if serial > upto then
+    for player in string.gmatch(came, '%S+') do set(player, true) end
+    for player in string.gmatch(left, '%S+') do set(player, false) end
+    redis.call('HSET', presence, '@' .. instance, own .. ' ' .. serial .. ' ' .. marks)
+  end
+  return marks == online - unsent
+end
+
+-- Gives the instance another mark than it knows of, also where marks are counted anew.
+local function begin()
+  local last, garbage, names = directory()
+  mark = math.max(last, tonumber(mark)) + 1
+  redis.call('HSET', presence, '@', mark .. ' ' .. (garbage + marks) .. others(names) .. ' ' .. instance,
+    '@' .. instance, mark .. ' ' .. serial .. ' 0')
+end
+
+local function leave()
+  local last, garbage, names = directory()
+  mark, names = 0, others(names)
+  if names == '' then return redis.call('UNLINK', presence) end
+  redis.call('HDEL', presence, '@' .. instance)
+  redis.call('HSET', presence, '@', last .. ' ' .. (garbage + marks) .. names)
+end
+
+if lease_ms == 0 then leave() elseif not follow() then begin() end
+redis.call('PEXPIRE', presence, lifetime_ms)
 
 local epoch = 0
 if held[1] == instance then epoch = tonumber(held[2]) end
 if lease_ms == 0 then
   if epoch > 0 then redis.call('HSET', lease, 'holder', '', 'until', 0) end -- the epoch stays, the next must be higher
-  return {now, 0, online_sum, taps_sum, ''}
+  return {now, 0, 0, 0, '', 0, 0}
 end
 if epoch == 0 and (not held[1] or now >= tonumber(held[3])) then
   epoch = math.max(now, tonumber(held[2] or 0) + 1)
 end
-if epoch > 0 then
-  redis.call('HSET', lease, 'holder', instance, 'epoch', epoch, 'until', now + lease_ms)
-  redis.call('PEXPIRE', lease, lifetime_ms)
+if epoch == 0 then return {now, 0, 0, 0, '', tonumber(mark), 0} end
+redis.call('HSET', lease, 'holder', instance, 'epoch', epoch, 'until', now + lease_ms)
+redis.call('PEXPIRE', lease, lifetime_ms)
+
+local all = redis.call('HGETALL', reports)
+local players, taps_sum, here, old, alive = 0, 0, {}, {}, {}
+for i = 1, #all, 2 do
+  local at, count, tapped, of, news = string.match(all[i + 1], '^(%d+) (%d+) (%d+) (%S*) ?(.*)$')
+  local fresh = tonumber(at) > now - fresh_ms
+  if fresh then players, alive[all[i]] = players + tonumber(count), true end
+  if fresh and news ~= '' then here[#here + 1] = news end
+  if of == round then taps_sum = taps_sum + tonumber(tapped) end
+  if not fresh and of ~= round then old[#old + 1] = all[i] end
 end
-return {now, epoch, online_sum, taps_sum, epoch > 0 and table.concat(here, ' ') or ''}
+if #old > 0 then redis.call('HDEL', reports, unpack(old)) end
+
+-- Drops the entries of instances that are gone, and returns how many are left, with how many marks, and the garbage.
+local function survey()
+  local last, garbage, names = directory()
+  local kept, entries, total = '', 0, 0
+  for name in string.gmatch(names, '%S+') do
+    local count = tonumber(string.match(redis.call('HGET', presence, '@' .. name) or '', '%d+$') or 0)
+    if alive[name] then
+      kept, entries, total = kept .. ' ' .. name, entries + 1, total + count
+    else
+      garbage = garbage + count
+      redis.call('HDEL', presence, '@' .. name)
+    end
+  end
+  if kept ~= names or last == 0 then redis.call('HSET', presence, '@', last .. ' ' .. garbage .. kept) end
+  return entries, total, garbage
+end
+
+-- Players without a mark yet, those of an instance of a version without marks too, count once at every instance until they have one.
+local entries, total, garbage = survey()
+local marked = redis.call('HLEN', presence) - 1 - entries
+return {now, epoch, marked + players - total, taps_sum, table.concat(here, ' '), tonumber(mark), garbage}

@@ -101,6 +101,9 @@ func (p *steadyPool) ClaimsOf(context.Context, string, ...string) (map[string][]
 func (p *steadyPool) Report(context.Context, string, game.Report, time.Duration) (game.Reports, error) {
 	return game.Reports{}, nil
 }
+func (p *steadyPool) Sweep(context.Context, string, string) (game.Swept, error) {
+	return game.Swept{Cursor: "0"}, nil
+}
 func (p *steadyPool) PublishTally(context.Context, string, []byte) error { return nil }
 func (p *steadyPool) Add(context.Context, string) error                  { return nil }
 func (p *steadyPool) Remove(context.Context, string) error               { return nil }

@@ -39,6 +39,7 @@ func (r *Room) read(ctx context.Context) {
 		}
 		r.step(ctx, redisWithin, "catch up", r.catchUp)
 		r.step(ctx, redisWithin, "report", desk.report)
+		r.step(ctx, redisWithin, "sweep", func(ctx context.Context) error { return desk.broom.sweep(ctx, r) })
 		if !r.rest(ctx, r.wake) {
 			break
 		}

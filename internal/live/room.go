@@ -44,10 +44,11 @@ type Room struct {
 	waves    []wave
 	news     map[string]bool // codes of notices that hosts are to hear with the next beat
 
-	mu    sync.Mutex // guards what follows; nothing under it does I/O or waits
-	rain  *rain      // nil before the room's first round
-	seats map[string]*Seat
-	tally wire.Tally
+	mu       sync.Mutex // guards what follows; nothing under it does I/O or waits
+	rain     *rain      // nil before the room's first round
+	seats    map[string]*Seat
+	presence game.Presence
+	tally    wire.Tally
 }
 
 const (
@@ -105,6 +106,7 @@ func (r *Room) Sit(ctx context.Context, player, nickname string, m Member) (*Sea
 	m.Deliver(r.welcome(you, seat))
 	seat.members = append(seat.members, m)
 	r.seats[player] = seat // a sweep may have taken it meanwhile
+	r.presence.Enter(player)
 	r.audience.sit(m)
 	return seat, nil
 }
@@ -121,6 +123,9 @@ func (r *Room) Rise(seat *Seat, m Member) {
 		}
 	}
 	seat.empty = time.Now()
+	if len(seat.members) == 0 {
+		r.presence.Leave(seat.player)
+	}
 }
 
 // Unwatch takes a host's or a screen's connection out.

@@ -36,6 +36,7 @@ type Pool interface {
 	Snapshot(ctx context.Context, round string, top, latest int) (game.Standing, error)
 	ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error)
 	Report(ctx context.Context, room string, own game.Report, lease time.Duration) (game.Reports, error)
+	Sweep(ctx context.Context, room, cursor string) (game.Swept, error)
 	PublishTally(ctx context.Context, room string, tally []byte) error
 }
 

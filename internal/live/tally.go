@@ -16,6 +16,8 @@ const (
 	winnersSize = 10
 	// heartbeat is the age at which a tally is repeated; with the loop's pace on top, there is one every 2 s.
 	heartbeat = 1400 * time.Millisecond
+	// changesAtOnce bounds how many players one report tells of: what is left goes with the next, soon.
+	changesAtOnce = 500
 )
 
 // desk is where one instance reports for a room and, while it holds the room's lease, writes the tally. It belongs to the
@@ -25,6 +27,7 @@ type desk struct {
 	last      wire.Tally
 	published time.Time
 	waiting   *wire.Tally // is published once its names are known, or with the loop's next turn
+	broom     broom
 }
 
 // report tells Redis who is here and publishes the tally if it is this instance's to do.
@@ -34,8 +37,13 @@ func (d *desk) report(ctx context.Context) error {
 	}
 	own, round := d.room.own()
 	all, err := d.room.opts.Pool.Report(ctx, d.room.code, own, leaseFor)
-	if err != nil || all.Epoch == 0 || time.Since(d.published) < activePace {
+	if err != nil {
 		return err //nolint:wrapcheck // the caller says what for
+	}
+	d.room.told(all.Mark)
+	d.broom.garbage = all.Garbage
+	if all.Epoch == 0 || time.Since(d.published) < activePace {
+		return nil
 	}
 	tally, err := d.room.count(ctx, round, all)
 	if err != nil {
@@ -77,7 +85,7 @@ func (d *desk) giveBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), giveBack)
 	defer cancel()
 	own, _ := d.room.own()
-	own.Online = 0
+	own.Online, own.Changes = 0, game.Changes{}
 	if _, err := d.room.opts.Pool.Report(ctx, d.room.code, own, 0); err != nil {
 		d.room.opts.Log.Warn("cannot give a room's lease back, it ends by itself", "room", d.room.code, "error", err)
 	}
@@ -87,12 +95,11 @@ func (d *desk) giveBack() {
 func (r *Room) own() (game.Report, game.Round) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var report game.Report
+	report := game.Report{Online: r.presence.Online(), Changes: r.presence.Next(changesAtOnce)}
 	var came newest
 	waiting := r.rain == nil || !r.rain.round.Phase.Active()
 	for player, seat := range r.seats {
 		if len(seat.members) > 0 {
-			report.Online++
 			if waiting {
 				came.add(seat)
 			}
@@ -106,6 +113,16 @@ func (r *Room) own() (game.Report, game.Round) {
 	}
 	report.Round, report.Taps = r.rain.round.ID, r.rain.taps
 	return report, r.rain.round
+}
+
+// told takes note that a report came through, and has the next one follow soon if there is more to tell.
+func (r *Room) told(mark int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.presence.Told(mark)
+	if r.presence.Waits() {
+		wake(r.wake)
+	}
 }
 
 // count makes the tally of a round as it stands in Redis now, without names; Serial is left to whoever publishes it.

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type world struct {
 	reports map[string]report // by instance
 	holder  string
 	epoch   int64
+	marks   int64 // given to instances
 	until   time.Time
 	tallies []published
 	fails   func(what string) error // what a call fails with
@@ -41,7 +43,9 @@ type state struct {
 
 type report struct {
 	game.Report
-	at time.Time
+	at   time.Time
+	mark int64
+	here map[string]bool // players with that mark
 }
 
 type published struct {
@@ -251,29 +255,58 @@ func (s *side) Report(ctx context.Context, _ string, own game.Report, lease time
 	if lease == 0 {
 		own.Arrivals = nil
 	}
-	s.reports[s.name] = report{own, time.Now()}
+	all.Mark = s.follow(own, lease == 0)
+	present := make(map[string]bool)
 	for _, r := range s.reports {
 		if time.Since(r.at) < 3*time.Second {
-			all.Online += r.Online
+			all.Online += r.Online - len(r.here)
 			all.Arrivals = append(all.Arrivals, r.Arrivals...)
+			maps.Copy(present, r.here)
 		}
 		if r.Round == own.Round {
 			all.Taps += r.Taps
 		}
 	}
+	all.Online += len(present)
 	switch {
 	case lease == 0:
 		if s.holder == s.name {
 			s.until = time.Time{}
 		}
-		return all, nil
+		return game.Reports{Now: now()}, nil
 	case s.holder != s.name && time.Now().Before(s.until):
-		return all, nil
+		return game.Reports{Now: now(), Mark: all.Mark}, nil
 	case s.holder != s.name || !time.Now().Before(s.until):
 		s.holder, s.epoch = s.name, max(s.epoch+1, time.Now().UnixMilli())
 	}
 	s.until, all.Epoch = time.Now().Add(lease), s.epoch
 	return all, nil
+}
+
+// follow keeps a report, and returns the instance's mark.
+func (s *side) follow(own game.Report, leaves bool) int64 {
+	last := s.reports[s.name]
+	if last.mark == 0 || last.mark != own.Changes.Mark {
+		s.marks++
+		last.mark, last.here = s.marks, make(map[string]bool)
+	} else {
+		for _, player := range own.Changes.Came {
+			last.here[player] = true
+		}
+		for _, player := range own.Changes.Left {
+			delete(last.here, player)
+		}
+	}
+	if leaves {
+		last.mark, last.here = 0, nil
+	}
+	s.reports[s.name] = report{own, time.Now(), last.mark, last.here}
+	return last.mark
+}
+
+// Sweep has nothing to do: what an instance that is gone had does not count here.
+func (s *side) Sweep(ctx context.Context, _, _ string) (game.Swept, error) {
+	return game.Swept{Cursor: "0"}, s.call(ctx, "sweep")
 }
 
 func (s *side) PublishTally(ctx context.Context, room string, text []byte) error {

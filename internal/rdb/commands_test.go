@@ -139,6 +139,10 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 		openArgs := []any{round.ID, "channel", settleGroup, 1_000_000, 0, 30_000, int64(s.Total), s.Packets, 1, 0, string(s.Split),
 			string(s.Pace), 1, string(round.Secret), "0", 0}
 		_, batch := grabArgs(round, taps("ann1 ann1 ann2 bob1"))
+		roomKeys := []string{leaseKey("R"), reportsKey("R"), presenceKey("R")}
+		report := func(instance string, online, leaseMS int, presence ...any) []any {
+			return append([]any{instance, round.ID, online, 2, leaseMS, 3000, 60_000, "1 ann"}, presence...)
+		}
 		for _, run := range []struct {
 			script
 			keys []string
@@ -156,8 +160,14 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 			{closeScript, keysOf(closeScript), []any{"time", "channel", "1"}},
 			{grabScript, keysOf(grabScript), batch},
 			{snapshotScript, keysOf(snapshotScript), []any{0, 0}},
-			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 1000, 3000, 60_000, "1 ann"}},
-			{reportScript, []string{leaseKey("R"), reportsKey("R")}, []any{"a", round.ID, 1, 2, 0, 3000, 60_000, "1 ann"}},
+			{reportScript, roomKeys, report("a", 1, 1000, 0, 0, 0, 1, "", "")},
+			{reportScript, roomKeys, report("a", 1, 1000, 1, 0, 1, 0, "ann", "")},
+			{reportScript, roomKeys, report("b", 2, 1000, 0, 0, 0, 2, "", "")},
+			{reportScript, roomKeys, report("b", 2, 1000, 2, 0, 1, 0, "ann bob", "")},
+			{reportScript, roomKeys, report("b", 1, 1000, 2, 1, 2, 0, "", "bob")},
+			{reportScript, roomKeys, report("b", 0, 0, 2, 2, 2, 0, "", "")},
+			{sweepScript, roomKeys[2:], []any{"0", 1000}},
+			{reportScript, roomKeys, report("a", 1, 0, 1, 1, 1, 0, "", "")},
 		} {
 			reply, calls := r.spied(ctx, run.script, run.keys, run.args...)
 			ownKeys(r.t, run.keys, calls)

@@ -45,7 +45,9 @@ func scriptCalls(round game.Round) map[string]scriptCall {
 			return err
 		}},
 		"report": {
-			map[string]string{"lease": leaseKey(round.Room), "reports": reportsKey(round.Room)},
+			map[string]string{
+				"lease": leaseKey(round.Room), "reports": reportsKey(round.Room), "presence": presenceKey(round.Room),
+			},
 			func(ctx context.Context, r *rig, round game.Round) error {
 				_, err := r.Report(ctx, round.Room, game.Report{Round: round.ID, Online: 2, Taps: 5}, time.Second)
 				return err

@@ -12,8 +12,8 @@ import (
 
 // allScripts are held against their headers; a script that is missing here is found by its file.
 var allScripts = []script{
-	openScript, grabScript, closeScript, snapshotScript, reportScript, freezeScript, watermarkScript, retireScript, dismissScript,
-	pageScript, restoreScript,
+	openScript, grabScript, closeScript, snapshotScript, reportScript, sweepScript, freezeScript, watermarkScript, retireScript,
+	dismissScript, pageScript, restoreScript,
 }
 
 // header is what the comment at the top of a script says.

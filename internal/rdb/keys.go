@@ -21,8 +21,11 @@ func allKeys(round string) []string {
 // stagedKey is one opener's own List of amounts, which open.lua renames.
 func stagedKey(round, opener string) string { return roundKey(round, "staged:"+opener) }
 
-func leaseKey(room string) string   { return "redrain:{room:" + room + "}:lease" }
-func reportsKey(room string) string { return "redrain:{room:" + room + "}:reports" }
+func roomKey(room, part string) string { return "redrain:{room:" + room + "}:" + part }
+
+func leaseKey(room string) string    { return roomKey(room, "lease") }
+func reportsKey(room string) string  { return roomKey(room, "reports") }
+func presenceKey(room string) string { return roomKey(room, "presence") }
 
 // readyKey is what an instance writes to see whether it can.
 func readyKey(instance string) string { return "redrain:ready:" + instance }

@@ -144,7 +144,7 @@ func TestARoundOnARedisCluster(t *testing.T) {
 			}
 			oneSlot(t, r, stateKey(round.ID), claimsKey(round.ID), boardKey(round.ID), outboxKey(round.ID),
 				amountsKey(round.ID), stagedKey(round.ID, "x"))
-			oneSlot(t, r, leaseKey(round.Room), reportsKey(round.Room))
+			oneSlot(t, r, leaseKey(round.Room), reportsKey(round.Room), presenceKey(round.Room))
 		})
 	}
 }

@@ -95,24 +95,34 @@ func TestWhoDoesNotHoldTheLeaseCannotGiveItBack(t *testing.T) {
 	})
 }
 
+// The sums are told to who holds the lease, here the last.
 func TestReportsAreSummed(t *testing.T) {
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		fresh := freshFor.Milliseconds()
-		all.report(0, now, game.Report{Round: "a", Online: 5, Taps: 100}, time.Second)
-		all.report(1, now, game.Report{Round: "a", Online: 7, Taps: 10}, time.Second)
-		check := func(what string, got game.Reports, online int, taps int64) {
+		of := func(round string, online int, taps int64) game.Report {
+			return game.Report{Round: round, Online: online, Taps: taps}
+		}
+		check := func(what string, at int64, own game.Report, online int, taps int64) {
 			t.Helper()
-			if got.Online != online || got.Taps != taps {
+			if got := all.report(2, at, own, time.Hour); got.Online != online || got.Taps != taps {
 				t.Errorf("%s: %d online, %d taps, want %d, %d", what, got.Online, got.Taps, online, taps)
 			}
 		}
-		check("three", all.report(2, now, game.Report{Round: "a", Online: 1, Taps: 1}, time.Second), 13, 111)
-		check("updated", all.report(2, now+fresh-1, game.Report{Round: "a", Online: 2, Taps: 3}, time.Second), 14, 113)
-		check("two are stale", all.report(2, now+fresh, game.Report{Round: "a", Online: 2, Taps: 3}, time.Second), 2, 113)
-		check("one is back", all.report(0, now+fresh, game.Report{Round: "a", Online: 4, Taps: 200}, time.Second), 6, 213)
-		check("one leaves", all.report(0, now+fresh, game.Report{Round: "a", Online: 4, Taps: 200}, 0), 2, 213)
-		check("a new round", all.report(2, now+fresh, game.Report{Round: "b", Online: 2, Taps: 1}, time.Second), 2, 1)
-		check("much later", all.report(2, now+9*fresh, game.Report{Round: "c", Online: 2, Taps: 0}, time.Second), 2, 0)
+		check("alone", now, of("a", 1, 0), 1, 0)
+		all.report(0, now, of("a", 5, 100), time.Second)
+		other := all.report(1, now, of("a", 7, 10), time.Second)
+		if other.Online != 0 || other.Taps != 0 || other.Epoch != 0 {
+			t.Errorf("an instance without the lease is told %+v", other)
+		}
+		check("three", now, of("a", 1, 1), 13, 111)
+		check("updated", now+fresh-1, of("a", 2, 3), 14, 113)
+		check("two are stale", now+fresh, of("a", 2, 3), 2, 113)
+		all.report(0, now+fresh, of("a", 4, 200), time.Second)
+		check("one is back", now+fresh, of("a", 2, 3), 6, 213)
+		all.report(0, now+fresh, of("a", 4, 200), 0)
+		check("one leaves", now+fresh, of("a", 2, 3), 2, 213)
+		check("a new round", now+fresh, of("b", 2, 1), 2, 1)
+		check("much later", now+9*fresh, of("c", 2, 0), 2, 0)
 		names, err := all[2].redis.HKeys(t.Context(), reportsKey("ROOM")).Result()
 		if err != nil || len(names) != 1 {
 			t.Errorf("reports of old rounds and instances are left: %v, %v", names, err)

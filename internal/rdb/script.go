@@ -40,8 +40,9 @@ var (
 	grabScript     = newScript("grab", lua.Grab, roundKeys, "batch channel (player drop)...", lua.Fit)
 	closeScript    = newScript("close", lua.Close, roundKeys, "reason channel again", lua.Fit)
 	snapshotScript = newScript("snapshot", lua.Snapshot, roundKeys, "top latest", lua.Fit)
-	reportScript   = newScript("report", lua.Report, "lease reports",
-		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals")
+	reportScript   = newScript("report", lua.Report, "lease reports presence",
+		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals mark since serial unsent came left")
+	sweepScript = newScript("sweep", lua.Sweep, "presence", "cursor page")
 
 	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen version channel")
 	watermarkScript = newScript("watermark", lua.Watermark, roundKeys, "group", lua.Fit)

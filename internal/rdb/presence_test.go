@@ -1,0 +1,257 @@
+package rdb
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+)
+
+// crew is a number of instances of one room, driven step by step by Redis' clock alone.
+type crew struct {
+	team
+	t      rapid.TB
+	room   string
+	now    int64
+	places []place
+	late   []func()                     // calls that are still on their way
+	saved  map[string]map[string]string // the room's keys as they were once
+}
+
+// place is one instance with its players; a player may have several tabs there.
+type place struct {
+	game.Presence
+	tabs map[string]int
+}
+
+// chunk is how many changes go with a report here, so that most take several.
+const chunk = 3
+
+const leaseOfCrew = 1200 * time.Millisecond
+
+func (all team) crew(t rapid.TB, room string, now int64) *crew {
+	c := &crew{team: all, t: t, room: room, now: now, places: make([]place, len(all))}
+	for i := range c.places {
+		c.places[i].tabs = make(map[string]int)
+	}
+	return c
+}
+
+func (c *crew) open(who int, player string) {
+	c.places[who].tabs[player]++
+	c.places[who].Enter(player)
+}
+
+func (c *crew) shut(who int, player string) {
+	at := &c.places[who]
+	if at.tabs[player] == 0 {
+		return
+	}
+	if at.tabs[player]--; at.tabs[player] == 0 {
+		delete(at.tabs, player)
+		at.Leave(player)
+	}
+}
+
+// crash ends an instance without a word. Another one is there in its place, without players.
+func (c *crew) crash(who int) {
+	c.places[who] = place{tabs: make(map[string]int)}
+	c.team[who].Client = c.team[who].as(c.team[who].instance + "'")
+}
+
+// as is the same client under another name of its instance.
+func (r *rig) as(instance string) *Client {
+	return &Client{redis: r.redis, clock: r.clock, topology: r.topology, instance: instance}
+}
+
+// leave gives the room up, and enters it anew, without players.
+func (c *crew) leave(who int) {
+	r := c.team[who]
+	r.now.Store(c.now)
+	if _, err := r.Report(context.Background(), c.room, game.Report{}, 0); err != nil {
+		c.t.Fatal(err)
+	}
+	c.places[who] = place{tabs: make(map[string]int)}
+}
+
+// tell lets one instance report, and sweep if it must.
+func (c *crew) tell(who int) game.Reports {
+	all := c.call(who)()
+	c.places[who].Told(all.Mark)
+	if all.Garbage > 0 {
+		c.sweep(who)
+	}
+	return all
+}
+
+// call is a report of what there is to tell now, which may be done later, or without anybody hearing of the answer.
+func (c *crew) call(who int) func() game.Reports {
+	at, r := &c.places[who], c.team[who]
+	own, client := game.Report{Online: at.Online(), Changes: at.Next(chunk)}, r.Client
+	return func() game.Reports {
+		r.now.Store(c.now)
+		all, err := client.Report(context.Background(), c.room, own, leaseOfCrew)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return all
+	}
+}
+
+func (c *crew) sweep(who int) {
+	for cursor := "0"; ; {
+		swept, err := c.team[who].Sweep(context.Background(), c.room, cursor)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if cursor = swept.Cursor; cursor == "0" {
+			return
+		}
+	}
+}
+
+// settle lets all report until nobody has more to tell, for longer than an instance without a report counts, and returns what
+// the holder of the lease learns then.
+func (c *crew) settle() game.Reports {
+	var known game.Reports
+	for round := range 100 {
+		waits := false
+		for who := range c.places {
+			got := c.tell(who)
+			waits = waits || c.places[who].Waits() || got.Garbage > 0
+			if got.Epoch > 0 {
+				known = got
+			}
+		}
+		if round > 8 && !waits && known.Epoch > 0 {
+			return known
+		}
+		c.now += 300
+	}
+	c.t.Fatal("the reports come to no end")
+	return known
+}
+
+// present are the distinct players of all instances.
+func (c *crew) present() int {
+	distinct := make(map[string]bool)
+	for _, at := range c.places {
+		for player := range at.tabs {
+			distinct[player] = true
+		}
+	}
+	return len(distinct)
+}
+
+func (c *crew) keys() []string {
+	return []string{leaseKey(c.room), reportsKey(c.room), presenceKey(c.room)}
+}
+
+func (c *crew) lose(keys ...string) {
+	if err := c.team[0].redis.Del(context.Background(), keys...).Err(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *crew) save() {
+	c.saved = make(map[string]map[string]string)
+	for _, key := range c.keys() {
+		c.saved[key] = c.team[0].redis.HGetAll(context.Background(), key).Val()
+	}
+}
+
+// setBack is a Redis that forgot what came after save.
+func (c *crew) setBack() {
+	c.lose(c.keys()...)
+	for key, fields := range c.saved {
+		if len(fields) > 0 {
+			c.team[0].redis.HSet(context.Background(), key, fields)
+		}
+	}
+}
+
+func (c *crew) step(t *rapid.T) {
+	who := rapid.IntRange(0, len(c.places)-1).Draw(t, "who")
+	player := rapid.SampledFrom([]string{"ann", "bob", "cid", "dan", "eve", "fay", "gil"}).Draw(t, "player")
+	switch rapid.SampledFrom(deedsOfCrew).Draw(t, "deed") {
+	case "open":
+		c.open(who, player)
+	case "shut":
+		c.shut(who, player)
+	case "tell":
+		c.tell(who)
+	case "answer lost":
+		c.call(who)()
+	case "late":
+		call := c.call(who)
+		c.late = append(c.late, func() { call() })
+	case "arrives":
+		if len(c.late) > 0 {
+			c.late[0]()
+			c.late = c.late[1:]
+		}
+	case "wait":
+		c.now += rapid.Int64Range(1, 3000).Draw(t, "ms")
+	case "crash":
+		c.crash(who)
+	case "leave":
+		c.leave(who)
+	case "lose":
+		c.lose(rapid.SampledFrom(c.keys()).Draw(t, "key"))
+	case "flush":
+		c.lose(c.keys()...)
+	case "save":
+		c.save()
+	case "set back":
+		c.setBack()
+	}
+}
+
+var deedsOfCrew = []string{
+	"open", "open", "open", "open", "shut", "shut", "shut", "tell", "tell", "tell", "tell", "answer lost", "late", "arrives",
+	"wait", "crash", "leave", "lose", "flush", "save", "set back",
+}
+
+// Whatever happens to instances, to reports and to Redis: once all have reported, a player counts once, however many tabs they have
+// on however many instances, nobody counts whose instance is gone, and nothing else is kept.
+func TestOnlineIsTheNumberOfDistinctPlayers(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, url string) {
+		all, rooms := newTeam(t, url, 3), 0
+		now := time.Now().UnixMilli()
+		rapid.Check(t, func(t *rapid.T) {
+			rooms++
+			c := all[:rapid.IntRange(2, 3).Draw(t, "instances")].crew(t, fmt.Sprint("ROOM", rooms), now)
+			for range rapid.IntRange(0, 60).Draw(t, "steps") {
+				c.step(t)
+			}
+			c.check()
+			for _, call := range c.late { // at any time, even now
+				call()
+			}
+			c.check()
+			for who := range c.places {
+				c.leave(who)
+			}
+			if left := all[0].redis.Exists(context.Background(), presenceKey(c.room)).Val(); left != 0 {
+				t.Error("all have left, and their presence is kept")
+			}
+			c.lose(c.keys()...)
+		})
+	})
+}
+
+func (c *crew) check() {
+	got, want := c.settle(), c.present()
+	if got.Online != want {
+		c.t.Fatalf("%d are online, %d are there", got.Online, want)
+	}
+	kept := c.team[0].redis.HGetAll(context.Background(), presenceKey(c.room)).Val()
+	if len(kept) != want+1+len(c.places) {
+		c.t.Fatalf("%d are there, %d instances, and kept are %v", want, len(c.places), kept)
+	}
+}
