@@ -122,24 +122,27 @@ for i = 1, #all, 2 do
 end
 if #old > 0 then redis.call('HDEL', reports, unpack(old)) end
 
--- Drops the entries of instances that are gone, and returns how many are left, with how many marks, and the garbage.
+-- Drops the entries of instances that are gone, and returns how many players have a mark, how many marks they have, and the
+-- garbage. If there are fewer players than an instance has marked, some were lost: all begin anew.
 local function survey()
   local last, garbage, names = directory()
-  local kept, entries, total = '', 0, 0
+  local kept, entries, total, most = '', 0, 0, 0
   for name in string.gmatch(names, '%S+') do
     local count = tonumber(string.match(redis.call('HGET', presence, '@' .. name) or '', '%d+$') or 0)
     if alive[name] then
-      kept, entries, total = kept .. ' ' .. name, entries + 1, total + count
+      kept, entries, total, most = kept .. ' ' .. name, entries + 1, total + count, math.max(most, count)
     else
       garbage = garbage + count
       redis.call('HDEL', presence, '@' .. name)
     end
   end
   if kept ~= names or last == 0 then redis.call('HSET', presence, '@', last .. ' ' .. garbage .. kept) end
-  return entries, total, garbage
+  local marked = redis.call('HLEN', presence) - 1 - entries
+  if marked >= most then return marked, total, garbage end
+  redis.call('UNLINK', presence)
+  return 0, 0, 0
 end
 
--- Players without a mark yet, those of an instance of a version without marks too, count once at every instance until they have one.
-local entries, total, garbage = survey()
-local marked = redis.call('HLEN', presence) - 1 - entries
+-- Players without a mark, as all are of an instance of the version before, count once at every instance until they have one.
+local marked, total, garbage = survey()
 return {now, epoch, marked + players - total, taps_sum, table.concat(here, ' '), tonumber(mark), garbage}

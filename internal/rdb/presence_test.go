@@ -205,6 +205,8 @@ func (c *crew) step(t *rapid.T) {
 		c.lose(rapid.SampledFrom(c.keys()).Draw(t, "key"))
 	case "flush":
 		c.lose(c.keys()...)
+	case "lose a part": // what Redis does not do, but a hand may
+		c.team[0].redis.HDel(context.Background(), presenceKey(c.room), "@")
 	case "save":
 		c.save()
 	case "set back":
@@ -214,7 +216,7 @@ func (c *crew) step(t *rapid.T) {
 
 var deedsOfCrew = []string{
 	"open", "open", "open", "open", "shut", "shut", "shut", "tell", "tell", "tell", "tell", "answer lost", "late", "arrives",
-	"wait", "crash", "leave", "lose", "flush", "save", "set back",
+	"wait", "crash", "leave", "lose", "flush", "lose a part", "save", "set back",
 }
 
 // Whatever happens to instances, to reports and to Redis: once all have reported, a player counts once, however many tabs they have
