@@ -106,20 +106,32 @@ func (p *Presence) Next(most int) Changes {
 	return next
 }
 
-// Told takes note that what Next returned last came through. Another mark than before says that it did not, and that Redis has
-// lost what it knew: it is told everything anew.
-func (p *Presence) Told(mark int64) {
-	if mark != p.mark {
-		p.mark, p.changes, p.grown = mark, make(map[string]bool, len(p.here)), len(p.here)
-		for player := range p.here {
-			p.changes[player] = true
-		}
+// Told takes note that what Next returned last was answered, and reports whether it came through. Another mark than before says
+// that it did not, and that Redis has lost what it knew: it is to be told everything anew.
+func (p *Presence) Told(mark int64) bool {
+	same := mark == p.mark
+	if same {
+		p.settle()
 	} else {
-		for player, told := range p.sent {
-			if p.changes[player] == told {
-				p.forget(player)
-			}
-		}
+		p.mark = mark
+		p.restart()
 	}
 	p.since, p.sent = p.serial, nil
+	return same
+}
+
+// settle forgets what came through and has not changed since.
+func (p *Presence) settle() {
+	for player, told := range p.sent {
+		if p.changes[player] == told {
+			p.forget(player)
+		}
+	}
+}
+
+func (p *Presence) restart() {
+	p.changes, p.grown = make(map[string]bool, len(p.here)), len(p.here)
+	for player := range p.here {
+		p.changes[player] = true
+	}
 }

@@ -28,6 +28,32 @@ func (n *newest) take(a game.Arrival) {
 	}
 }
 
+// lobby keeps the newest of who is here, so that a report needs no look at every seat unless one of the newest is gone. The room's
+// lock guards it.
+type lobby struct {
+	came  newest
+	stale bool // one of them left, or was blocked or let in again: who comes in their place must be looked for
+}
+
+func (l *lobby) enter(seat *Seat) { l.came.add(seat) }
+
+func (l *lobby) leave(seat *Seat) {
+	l.stale = l.stale || slices.ContainsFunc(l.came, func(a game.Arrival) bool { return a.Player == seat.player })
+}
+
+// newest is for a report, which nothing changes any more.
+func (l *lobby) newest(seats map[string]*Seat) newest {
+	if l.stale {
+		l.came, l.stale = nil, false
+		for _, seat := range seats {
+			if len(seat.members) > 0 {
+				l.came.add(seat)
+			}
+		}
+	}
+	return slices.Clone(l.came)
+}
+
 // newerFirst orders arrivals the same way wherever they are ordered.
 func newerFirst(a, b game.Arrival) int {
 	return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Player, b.Player))

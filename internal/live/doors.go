@@ -26,6 +26,7 @@ func (r *Room) keepOut(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for player, seat := range r.seats {
+		r.lobby.stale = r.lobby.stale || seat.blocked != blocked[player]
 		seat.blocked = blocked[player]
 		if !seat.blocked {
 			continue

@@ -47,7 +47,9 @@ type Room struct {
 	mu       sync.Mutex // guards what follows; nothing under it does I/O or waits
 	rain     *rain      // nil before the room's first round
 	seats    map[string]*Seat
+	vacant   vacancies
 	presence game.Presence
+	lobby    lobby
 	tally    wire.Tally
 }
 
@@ -106,7 +108,10 @@ func (r *Room) Sit(ctx context.Context, player, nickname string, m Member) (*Sea
 	m.Deliver(r.welcome(you, seat))
 	seat.members = append(seat.members, m)
 	r.seats[player] = seat // a sweep may have taken it meanwhile
-	r.presence.Enter(player)
+	if len(seat.members) == 1 {
+		r.presence.Enter(player)
+		r.lobby.enter(seat)
+	}
 	r.audience.sit(m)
 	return seat, nil
 }
@@ -125,6 +130,8 @@ func (r *Room) Rise(seat *Seat, m Member) {
 	seat.empty = time.Now()
 	if len(seat.members) == 0 {
 		r.presence.Leave(seat.player)
+		r.lobby.leave(seat)
+		r.vacant.add(seat)
 	}
 }
 
@@ -141,6 +148,7 @@ func (r *Room) seat(player, nickname string) *Seat {
 			bucket: rate.NewLimiter(r.opts.TapsPerSecond, r.opts.TapBurst), empty: time.Now(),
 		}
 		r.seats[player] = seat
+		r.vacant.add(seat)
 	}
 	seat.nickname = nickname
 	seat.empty = time.Now() // it is not swept while its claims are read

@@ -22,6 +22,7 @@ type Seat struct {
 	// The rest is guarded by the room's lock.
 	members []Member
 	empty   time.Time // since when no tab is open
+	vacant  bool      // among the room's vacancies
 	blocked bool
 
 	// Of the rain that of names.

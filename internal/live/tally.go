@@ -95,19 +95,11 @@ func (d *desk) giveBack() {
 func (r *Room) own() (game.Report, game.Round) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.vacant.sweep(r.vacate)
 	report := game.Report{Online: r.presence.Online(), Changes: r.presence.Next(changesAtOnce)}
-	var came newest
-	waiting := r.rain == nil || !r.rain.round.Phase.Active()
-	for player, seat := range r.seats {
-		if len(seat.members) > 0 {
-			if waiting {
-				came.add(seat)
-			}
-		} else if time.Since(seat.empty) > seatFor {
-			delete(r.seats, player)
-		}
+	if r.rain == nil || !r.rain.round.Phase.Active() {
+		report.Arrivals = r.lobby.newest(r.seats)
 	}
-	report.Arrivals = came
 	if r.rain == nil {
 		return report, game.Round{}
 	}
@@ -115,12 +107,12 @@ func (r *Room) own() (game.Report, game.Round) {
 	return report, r.rain.round
 }
 
-// told takes note that a report came through, and has the next one follow soon if there is more to tell.
+// told takes note that a report was answered. If it came through and there is more to tell, the next one follows soon; a Redis
+// that lost what it knew is told at the usual pace that it did.
 func (r *Room) told(mark int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.presence.Told(mark)
-	if r.presence.Waits() {
+	if r.presence.Told(mark) && r.presence.Waits() {
 		wake(r.wake)
 	}
 }
