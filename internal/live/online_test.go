@@ -1,0 +1,179 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/game"
+	"redrain/internal/testkit"
+)
+
+// online waits until the latest tally that the instance heard counts so many players.
+func (p *process) online(when string, want int) {
+	p.t.Helper()
+	testkit.Eventually(p.t, 10*time.Second, func() error {
+		p.room.mu.Lock()
+		defer p.room.mu.Unlock()
+		if got := p.room.tally.Online; got != want || p.room.tally.Epoch == 0 {
+			return fmt.Errorf("%s: %d are online, want %d", when, got, want)
+		}
+		return nil
+	})
+}
+
+// A player with tabs at two instances was counted twice.
+func TestAPlayerAtTwoInstancesCountsOnce(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		books := testkit.NewBooks(code)
+		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
+		one, two := newProcess(t, "redis://"+proxy.Addr, books), newProcess(t, address, books)
+		ann, bob, cid := books.Join(code, "ann"), books.Join(code, "bob"), books.Join(code, "cid")
+		sit := func(p *process, player game.Player) func() {
+			m := &member{}
+			seat, err := p.room.Sit(t.Context(), player.ID, player.Nickname, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func() { p.room.Rise(seat, m) }
+		}
+		sit(one, ann)
+		annAtTwo, second := sit(two, ann), sit(two, ann)
+		sit(two, bob)
+		sit(one, cid)
+		two.online("ann is at both", 3)
+		annAtTwo()
+		sit(two, cid)
+		two.online("cid is too", 3)
+		second()
+		two.online("ann has left one of them", 3)
+		raw := redis.NewClient(&redis.Options{Addr: hostOf(t, address)})
+		defer raw.Close()
+		if err := raw.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		sit(two, books.Join(code, "dan"))
+		one.online("Redis forgot everything", 4)
+		proxy.Refuse()
+		proxy.Cut()
+		two.online("one of them is cut off", 3)
+		proxy.Heal()
+		one.online("it is back", 4)
+		one.rooms.Close()
+		two.online("it was ended", 3)
+	})
+}
+
+// More players than go with one report, at both instances, and one of these is ended.
+func TestACrowdAtTwoInstancesCountsOnce(t *testing.T) {
+	testkit.EachRedis(t, func(t *testing.T, address string) {
+		const crowd = 2*changesAtOnce + 100
+		books := testkit.NewBooks(code)
+		one, two := newProcess(t, address, books), newProcess(t, address, books)
+		for n := range crowd {
+			player := books.Join(code, fmt.Sprint("player ", n))
+			for _, p := range []*process{one, two} {
+				if n%2 == 0 || p == two {
+					if _, err := p.room.Sit(t.Context(), player.ID, player.Nickname, &member{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		two.online("half are at both", crowd)
+		two.rooms.Close()
+		one.online("half are left", crowd/2)
+	})
+}
+
+// pages is a pool whose garbage takes some pages to look through.
+type pages struct {
+	Pool
+	asked   []string
+	removes int
+}
+
+func (p *pages) Sweep(_ context.Context, _, cursor string) (game.Swept, error) {
+	next := map[string]string{"0": "a", "a": "b", "b": "0"}
+	p.asked = append(p.asked, cursor)
+	return game.Swept{Cursor: next[cursor], Removed: p.removes}, nil
+}
+
+// Garbage is looked for once, a page at a time, and again when there is more of it; garbage that is not there is looked for again
+// once in a while.
+func TestGarbageIsSweptOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := &pages{}
+		r := newRoom(&Options{Pool: pool}, game.Room{Code: code})
+		var b broom
+		turns := func(what string, turns, garbage, removes int, want string) {
+			t.Helper()
+			pool.asked, pool.removes = nil, removes
+			for n := range turns {
+				if n < 3 || removes == 0 {
+					b.garbage = garbage // the report before it
+				}
+				if err := b.sweep(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := fmt.Sprint(pool.asked); got != want {
+				t.Errorf("%s: pages %s, want %s", what, got, want)
+			}
+		}
+		turns("no garbage", 5, 0, 0, "[]")
+		turns("garbage", 5, 9, 3, "[0 a b]")
+		turns("as much again", 5, 9, 3, "[0 a b]")
+		turns("not to be found", 9, 9, 0, "[0 a b]")
+		turns("another garbage", 3, 4, 1, "[0 a b]")
+		turns("not to be found again", 9, 9, 0, "[0 a b]")
+		time.Sleep(searchAgain)
+		turns("later", 3, 9, 3, "[0 a b]")
+	})
+}
+
+// Who was away for long is forgotten, who is back is not; and no report looks at everybody for that.
+func TestSeatsWithoutTabsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		ann, bob, cid := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "cid")
+		annSeat, annTab := r.sit(r.room, ann)
+		bobSeat, bobTab := r.sit(r.room, bob)
+		r.sit(r.room, cid)
+		known := func(when string, want ...game.Player) {
+			t.Helper()
+			r.room.mu.Lock()
+			defer r.room.mu.Unlock()
+			for _, player := range want {
+				if r.room.seats[player.ID] == nil {
+					t.Errorf("%s: %s is forgotten", when, player.Nickname)
+				}
+			}
+			if len(r.room.seats) != len(want) {
+				t.Errorf("%s: %d seats, want %d", when, len(r.room.seats), len(want))
+			}
+		}
+		time.Sleep(2 * seatFor)
+		r.room.Rise(annSeat, annTab)
+		r.room.Rise(bobSeat, bobTab)
+		time.Sleep(seatFor - 2*time.Second)
+		known("almost a minute", ann, bob, cid)
+		again, tab := r.sit(r.room, bob)
+		time.Sleep(4 * time.Second)
+		known("bob is back", bob, cid)
+		r.room.Rise(again, tab)
+		time.Sleep(seatFor - 2*time.Second)
+		known("bob has left again", bob, cid)
+		time.Sleep(seatFor + 4*time.Second)
+		known("long after", cid)
+		r.room.mu.Lock()
+		defer r.room.mu.Unlock()
+		if len(r.room.vacant) > 0 {
+			t.Errorf("%d vacancies are left", len(r.room.vacant))
+		}
+	})
+}
