@@ -126,14 +126,18 @@ if #old > 0 then redis.call('HDEL', reports, unpack(old)) end
 -- garbage. If there are fewer players than an instance has marked, some were lost: all begin anew.
 local function survey()
   local last, garbage, names = directory()
-  local kept, entries, total, most = '', 0, 0, 0
+  local list, fields, kept, entries, total, most = {}, {}, '', 0, 0, 0
   for name in string.gmatch(names, '%S+') do
-    local count = tonumber(string.match(redis.call('HGET', presence, '@' .. name) or '', '%d+$') or 0)
+    list[#list + 1], fields[#fields + 1] = name, '@' .. name
+  end
+  local found = #list > 0 and redis.call('HMGET', presence, unpack(fields)) or {}
+  for i, name in ipairs(list) do
+    local count = tonumber(string.match(found[i] or '', '%d+$') or 0)
     if alive[name] then
       kept, entries, total, most = kept .. ' ' .. name, entries + 1, total + count, math.max(most, count)
     else
       garbage = garbage + count
-      redis.call('HDEL', presence, '@' .. name)
+      redis.call('HDEL', presence, fields[i])
     end
   end
   if kept ~= names or last == 0 then redis.call('HSET', presence, '@', last .. ' ' .. garbage .. kept) end

@@ -72,13 +72,10 @@ func TestAnIdleReportCostsTheSameHoweverManyPlayersThereAre(t *testing.T) {
 				t.Errorf("%s: %d commands and %d bytes with few players, %d and %d with many", what, commands, bytes, more, long)
 			}
 			more, long := wide.cost(who)
-			if who == 1 && (more != commands || long > bytes+digits) {
+			if more != commands || (who == 1 && long > bytes+digits) {
 				t.Errorf("%s: %d commands and %d bytes with 2 instances, %d and %d with 6", what, commands, bytes, more, long)
 			}
-			if most := 14 + 2*6; more > most {
-				t.Errorf("%s: %d commands with 6 instances, want at most %d", what, more, most)
-			}
-			t.Logf("%s: %d commands and %d bytes, %d commands with 6 instances", what, commands, bytes, more)
+			t.Logf("%s: %d commands and %d bytes", what, commands, bytes)
 		}
 	})
 }
