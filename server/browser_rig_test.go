@@ -199,7 +199,27 @@ func (s *sheet) click(name string) {
 
 func (s *sheet) clickOn(selector string) {
 	s.t.Helper()
+	s.awaitStill(selector)
 	s.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// awaitStill waits until an element is where it was a moment ago. A click goes to where its element was when it was looked for: on
+// a page that is just moving it meets another one.
+func (s *sheet) awaitStill(selector string) {
+	s.t.Helper()
+	const still = `(async (find) => {
+		const place = () => { const { x, y } = find().getBoundingClientRect(); return [Math.round(x), Math.round(y)].join(); };
+		if (!find()) return false;
+		const before = place();
+		await new Promise((resolve) => setTimeout(resolve, 60));
+		return find() !== null && place() === before;
+	})(() => document.querySelector(%q))`
+	testkit.Eventually(s.t, soon, func() error {
+		if !promised[bool](s, fmt.Sprintf(still, selector)) {
+			return fmt.Errorf("%s: %s is not there, or does not hold still", s.who, selector)
+		}
+		return nil
+	})
 }
 
 // touch puts a finger on a place of a phone or tablet, and clicks there with the mouse elsewhere.
@@ -215,13 +235,13 @@ func (s *sheet) touch(x, y float64) {
 // choose clicks the label around a choice: the choice itself is drawn by its label.
 func (s *sheet) choose(name string) {
 	s.t.Helper()
-	s.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("label:has(%s)", at(name))), chromedp.NodeVisible))
+	s.clickOn(fmt.Sprintf("label:has(%s)", at(name)))
 }
 
 // fill replaces what is in a field by typing.
 func (s *sheet) fill(name, text string) {
 	s.t.Helper()
-	s.do(chromedp.Click(chromedp.CSS(at(name)), chromedp.NodeVisible))
+	s.click(name)
 	see[bool](s, fmt.Sprintf("document.querySelector('%s').select() === undefined", at(name)))
 	s.do(chromedp.KeyEvent(text))
 	s.await(fmt.Sprintf("document.querySelector('%s').value === %q", at(name), text))

@@ -98,7 +98,7 @@ func (a *app) tellUnbooked(ctx context.Context, cause error) error {
 	if err != nil {
 		cause = errors.Join(cause, fmt.Errorf("it is not known what else is not in the books: %w", err))
 	}
-	var lost game.Left
+	var lost game.Total
 	for _, u := range unbooked {
 		a.log.Error("claims that were granted are not in the books, and end with the embedded Redis", "round", u.Round, "room", u.Room,
 			"claims", u.Left.Packets, "cents", int64(u.Left.Cents))

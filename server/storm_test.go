@@ -27,7 +27,7 @@ const (
 	stormHosts  = 4
 	killEvery   = 3 * time.Second
 	// stormFor bounds it: rounds last 3 s each, and a room plays one after the other.
-	stormFor = 40 * time.Second
+	stormFor = 25 * time.Second
 	// startWithin is how long an instance may wait for the database, which still counts the connections of the killed ones.
 	startWithin = 2 * time.Minute
 )
@@ -260,7 +260,7 @@ func (s *fleetStorm) wantEveryCent() {
 		s.wantBudget(round)
 	}
 	s.Logf("rounds by phase: %v, %d frozen, %d were won in", phases, len(frozen), len(s.told))
-	if phases[game.Settled] < stormRounds/4 {
+	if phases[game.Settled] < stormRounds/8 {
 		s.Errorf("only %d rounds were played to their end", phases[game.Settled])
 	}
 	if found, err := s.books.Unbalanced(s.Context()); err != nil || len(found) > 0 {

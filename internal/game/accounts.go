@@ -13,7 +13,7 @@ type BookedClaim struct {
 // Held for what is still to come.
 type RoundBooks struct {
 	Round    Round
-	Booked   Left
+	Booked   Total
 	Refunded Cents
 	Held     Cents
 	PaidOut  Cents
@@ -33,7 +33,7 @@ type StatementLine struct {
 // RoomSum is where the budgets of all begun rounds of a room are, as in RoundBooks.
 type RoomSum struct {
 	Budget   Cents
-	Booked   Left
+	Booked   Total
 	Refunded Cents
 	Held     Cents
 	PaidOut  Cents

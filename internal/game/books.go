@@ -17,7 +17,7 @@ type Entry struct {
 type Refund struct {
 	Reason  CloseReason
 	At      Moment
-	Claimed Left // claims and their sum
+	Claimed Total // claims and their sum
 	Cents   Cents
 }
 
@@ -46,7 +46,7 @@ const (
 // Account is what the ledger holds of a begun round, and where it stands.
 type Account struct {
 	Round
-	Booked      Left // claims in the ledger, and their sum
+	Booked      Total // claims in the ledger, and their sum
 	Highest     int  // the greatest claim number that ever came, whatever became of it
 	Excused     int  // the greatest number that Redis forgot with the host's knowledge
 	Quarantined int  // claims put aside and not booked since
@@ -54,7 +54,7 @@ type Account struct {
 	Refund      *Refund
 	Refunded    bool // the refund is paid
 	// Accepted is by how much the ledger holds more than Redis, as the host released the round with; 0 but after faults.
-	Accepted Left
+	Accepted Total
 	Retired  bool // Redis' keys have been given their last time to live
 }
 
@@ -65,7 +65,7 @@ type Watermark struct {
 	Frozen bool
 	// FreezeVersion is that of the round when Redis was last told whether it is frozen.
 	FreezeVersion int64
-	Claimed       Left // claims granted and their sum
+	Claimed       Total // claims granted and their sum
 	Rest          Cents
 	Refunded      Cents
 	ExpiresAt     Moment

@@ -18,6 +18,6 @@ type Heard struct {
 // Claimed is one batch of won grabs: numbers without a gap, ascending, and what was left after them.
 type Claimed struct {
 	Round  string
-	Left   Left
+	Left   Total
 	Claims []Claim
 }

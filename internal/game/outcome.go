@@ -45,8 +45,8 @@ type Claim struct {
 	Number int
 }
 
-// Left is what a round still holds, as of one script call.
-type Left struct {
+// Total is what a round still holds, as of one script call.
+type Total struct {
 	Packets int
 	Cents   Cents
 }
@@ -55,7 +55,7 @@ type Left struct {
 // after it.
 type Grabbed struct {
 	Now     Moment
-	Left    Left
+	Left    Total
 	Answers []Answer
 }
 
@@ -75,7 +75,7 @@ type Standing struct {
 	StartsAt Moment
 	EndsAt   Moment
 	Now      Moment
-	Left     Left
+	Left     Total
 	// Top is the head of the board, best first; Latest the newest claims, newest first.
 	Top    []Rank
 	Latest []Claim

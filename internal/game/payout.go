@@ -17,7 +17,7 @@ type Payout struct {
 	Round, Room string
 	Number      int
 	Last        int
-	Total       Left // its claims and their sum
+	Total       Total // its claims and their sum
 	State       PayoutState
 	Attempts    int    // since it was made, or sent again by the host
 	Problem     string // of the last attempt
@@ -37,5 +37,5 @@ func (p Payout) ID() string { return "payout_" + p.Round + "_" + strconv.Itoa(p.
 // players' balances, and nothing is pending.
 type PayoutSums struct {
 	Planned               bool
-	Pending, Paid, Failed Left
+	Pending, Paid, Failed Total
 }

@@ -28,7 +28,7 @@ type Round struct {
 	Place    int64
 	StartsOn Moment
 	// Claimed is what a closed round gave away; of an open one Redis knows.
-	Claimed Left
+	Claimed Total
 }
 
 // FreezeReason is why a round grants, refunds and pays nothing for now, as hosts are told.

@@ -154,7 +154,7 @@ func (p *pool) grant(batch string, taps []game.Tap) game.Grabbed {
 			p.granted = append(p.granted, batch)
 		}
 	}
-	return game.Grabbed{Left: game.Left{Packets: p.packets - len(p.claims)}, Answers: answers}
+	return game.Grabbed{Left: game.Total{Packets: p.packets - len(p.claims)}, Answers: answers}
 }
 
 func (p *pool) seen() []call {

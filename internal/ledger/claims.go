@@ -92,13 +92,13 @@ func lastNumber(ctx context.Context, tx bun.Tx, round string) (last int, err err
 }
 
 // SumClaims counts and sums the claims of a round with numbers above after and up to last.
-func (l *Ledger) SumClaims(ctx context.Context, round string, after, last int) (game.Left, error) {
+func (l *Ledger) SumClaims(ctx context.Context, round string, after, last int) (game.Total, error) {
 	var count int
 	var cents int64
 	err := l.read.NewSelect().Model((*claimRow)(nil)).ColumnExpr("COUNT(*), COALESCE(SUM(cents), 0)").
 		Where("book = (?)", bookOf(l.read, round)).Where("number > ?", after).Where("number <= ?", last).Scan(ctx, &count, &cents)
 	if err != nil {
-		return game.Left{}, fmt.Errorf("sum claims of round %s: %w", round, err)
+		return game.Total{}, fmt.Errorf("sum claims of round %s: %w", round, err)
 	}
-	return game.Left{Packets: count, Cents: game.Cents(cents)}, nil
+	return game.Total{Packets: count, Cents: game.Cents(cents)}, nil
 }

@@ -51,14 +51,14 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 		if len(rows) != 2 || rows[0].Round.ID != second.ID || rows[1].Round.ID != first.ID {
 			t.Fatalf("got %+v", rows)
 		}
-		if b := rows[0]; b.Booked != (game.Left{Packets: 1, Cents: 700}) || b.Held != 88_100 || b.Refunded != 0 || b.PaidOut != 0 {
+		if b := rows[0]; b.Booked != (game.Total{Packets: 1, Cents: 700}) || b.Held != 88_100 || b.Refunded != 0 || b.PaidOut != 0 {
 			t.Errorf("the open round is %+v", b)
 		}
-		if b := rows[1]; b.Booked != (game.Left{Packets: 2, Cents: 150}) || b.Held != 0 || b.Refunded != 850 || b.PaidOut != 100 {
+		if b := rows[1]; b.Booked != (game.Total{Packets: 2, Cents: 150}) || b.Held != 0 || b.Refunded != 850 || b.PaidOut != 100 {
 			t.Errorf("the settled round is %+v", b)
 		}
 		sum := must[game.RoomSum](t)(l.RoomSum(t.Context(), first.Room))
-		want := game.RoomSum{Budget: 89_800, Booked: game.Left{Packets: 3, Cents: 850}, Refunded: 850, Held: 88_100, PaidOut: 100}
+		want := game.RoomSum{Budget: 89_800, Booked: game.Total{Packets: 3, Cents: 850}, Refunded: 850, Held: 88_100, PaidOut: 100}
 		if sum != want {
 			t.Errorf("the sum is %+v, want %+v", sum, want)
 		}

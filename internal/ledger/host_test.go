@@ -231,7 +231,7 @@ func TestPlayersLookBackOnTheirRounds(t *testing.T) {
 			played[0].Packets != 2 || played[0].Cents != 50 || played[0].Round.ID != round.ID {
 			t.Errorf("got %+v", played)
 		}
-		settle(t, l, round.ID, game.Left{Packets: 4, Cents: 151}, round.Settings.Total-151)
+		settle(t, l, round.ID, game.Total{Packets: 4, Cents: 151}, round.Settings.Total-151)
 		if balance := must[game.Cents](t)(l.Balance(t.Context(), ann)); balance != 50 {
 			t.Errorf("ann has %d cents, want 50", balance)
 		}
@@ -246,7 +246,7 @@ func TestPlayersLookBackOnTheirRounds(t *testing.T) {
 }
 
 // settle closes a round whose claims the ledger holds, and refunds the rest.
-func settle(t *testing.T, l *ledger.Ledger, id string, claimed game.Left, rest game.Cents) {
+func settle(t *testing.T, l *ledger.Ledger, id string, claimed game.Total, rest game.Cents) {
 	t.Helper()
 	must[game.Round](t)(l.NoteClosed(t.Context(), id, game.Stopped, claimed))
 	refund := &game.Refund{Reason: game.Stopped, At: 9, Claimed: claimed, Cents: rest}

@@ -176,7 +176,7 @@ var scenes = map[string]scene{
 				return err
 			},
 			"note closed": func(ctx context.Context, l *ledger.Ledger, r rounds) error {
-				_, err := l.NoteClosed(ctx, r.round.ID, game.Stopped, game.Left{})
+				_, err := l.NoteClosed(ctx, r.round.ID, game.Stopped, game.Total{})
 				return err
 			},
 			"freeze":          freezeRound,

@@ -49,7 +49,7 @@ func TestOneOfManyIsFirstToNoteLostClaims(t *testing.T) {
 		if account := must[game.Account](t)(l.Account(t.Context(), round.ID)); account.Highest != 7 || account.Booked.Packets != 2 {
 			t.Errorf("the account is %+v", account)
 		}
-		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, &game.Watermark{Claimed: game.Left{Packets: 2, Cents: 30}}))
+		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, &game.Watermark{Claimed: game.Total{Packets: 2, Cents: 30}}))
 		if frozen, first := note(7); frozen || first {
 			t.Errorf("excused: frozen %v, first %v", frozen, first)
 		}

@@ -31,7 +31,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 					if got := must[[]game.Claim](t)(l.Claims(t.Context(), r.ID, 0, 10)); !slices.Equal(got, want) {
 						t.Errorf("claims are %+v, want %+v", got, want)
 					}
-					if got := account(t, l, r).Booked; got != (game.Left{Packets: 2, Cents: 42}) {
+					if got := account(t, l, r).Booked; got != (game.Total{Packets: 2, Cents: 42}) {
 						t.Errorf("booked are %+v", got)
 					}
 				}

@@ -102,13 +102,13 @@ func TestAcceptedDifferencesSettle(t *testing.T) {
 		if got := book(t, l, round, batch("2-0", anew...), closing(3, 620, 380)); got.Alarm == "" || got.Quarantined != 2 {
 			t.Errorf("booked %+v", got)
 		}
-		mark := &game.Watermark{Phase: game.Closed, Claimed: game.Left{Packets: 3, Cents: 620}, Refunded: 380}
+		mark := &game.Watermark{Phase: game.Closed, Claimed: game.Total{Packets: 3, Cents: 620}, Refunded: 380}
 		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, mark))
 		if driven := must[int](t)(l.DriveQuarantine(t.Context(), round.ID)); driven != 2 {
 			t.Errorf("%d were driven", driven)
 		}
 		got := account(t, l, round)
-		if got.Accepted != (game.Left{Packets: 2, Cents: 90}) || got.Booked != (game.Left{Packets: 5, Cents: 710}) || got.Excused != 3 {
+		if got.Accepted != (game.Total{Packets: 2, Cents: 90}) || got.Booked != (game.Total{Packets: 5, Cents: 710}) || got.Excused != 3 {
 			t.Errorf("the account is %+v", got)
 		}
 		if step := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); step != game.RefundApplied {
@@ -167,7 +167,7 @@ func TestManyBookTheSameAtOnce(t *testing.T) {
 				}
 			}
 		})
-		sum := must[game.Left](t)(l[0].SumClaims(t.Context(), round.ID, 0, 200))
+		sum := must[game.Total](t)(l[0].SumClaims(t.Context(), round.ID, 0, 200))
 		if got := account(t, l[0], round); got.Booked.Packets != 200 || got.Booked != sum || got.Frozen || got.Quarantined != 0 {
 			t.Errorf("the account is %+v, the claims %+v", got, sum)
 		}

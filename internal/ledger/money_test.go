@@ -23,7 +23,7 @@ func batch(id string, claims ...game.Claim) game.Entry {
 // closing is the outbox entry that closes a round.
 func closing(claims int, claimed, refund game.Cents) game.Entry {
 	return game.Entry{ID: "99-0", At: 1_800_000_000_000, Refund: &game.Refund{
-		Reason: game.ByTime, At: 1_800_000_000_000, Claimed: game.Left{Packets: claims, Cents: claimed}, Cents: refund,
+		Reason: game.ByTime, At: 1_800_000_000_000, Claimed: game.Total{Packets: claims, Cents: claimed}, Cents: refund,
 	}}
 }
 
@@ -114,7 +114,7 @@ func TestCase15RedeliveredClaimsAreCreditedOnce(t *testing.T) {
 		}
 		book(t, l, round, second)
 		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 820, "player:ann": 130, "player:bob": 50})
-		if got := account(t, l, round); got.Booked != (game.Left{Packets: 3, Cents: 180}) || got.Highest != 3 || got.Frozen {
+		if got := account(t, l, round); got.Booked != (game.Total{Packets: 3, Cents: 180}) || got.Highest != 3 || got.Frozen {
 			t.Errorf("the account is %+v", got)
 		}
 		if claims := must[[]game.Claim](t)(l.Claims(t.Context(), round.ID, 1, 10)); len(claims) != 2 || claims[1] != claim(3, "ann", 30) {
@@ -259,10 +259,10 @@ func TestSettledNeedsTheRefundAndIsForGood(t *testing.T) {
 			return got
 		}
 		book(t, l, round, batch("1-0", claim(1, "ann", 100)), closing(1, 100, 900))
-		must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Left{}))
+		must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Total{}))
 		settle(game.Closed)
 		must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID))
-		if got := settle(game.Settled); got.Claimed != (game.Left{Packets: 1, Cents: 100}) {
+		if got := settle(game.Settled); got.Claimed != (game.Total{Packets: 1, Cents: 100}) {
 			t.Errorf("it gave away %+v", got.Claimed)
 		}
 		settle(game.Settled)
@@ -293,7 +293,7 @@ func TestInterruptedRoundsKeepTheirClaimsAndGiveTheRestBack(t *testing.T) {
 			if err := l.Interrupt(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
 				t.Errorf("%s: an open round was interrupted: %v", name, err)
 			}
-			must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.Interrupted, game.Left{}))
+			must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.Interrupted, game.Total{}))
 			for range 2 {
 				if err := l.Interrupt(t.Context(), round.ID); err != nil {
 					t.Fatal(err)

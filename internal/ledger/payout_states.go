@@ -44,7 +44,7 @@ func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums,
 		return sums, orWrapped(err, "sum payouts of round "+round)
 	}
 	for _, row := range rows {
-		left := game.Left{Packets: row.Claims, Cents: game.Cents(row.Cents)}
+		left := game.Total{Packets: row.Claims, Cents: game.Cents(row.Cents)}
 		if row.State == game.PayoutPaid {
 			sums.Paid = left
 		} else {

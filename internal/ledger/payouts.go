@@ -54,7 +54,7 @@ type payoutRow struct {
 
 func (r *payoutRow) payout(room string) game.Payout {
 	return game.Payout{
-		Round: r.Round, Room: room, Number: r.Number, Last: r.Last, Total: game.Left{Packets: r.Claims, Cents: game.Cents(r.Cents)},
+		Round: r.Round, Room: room, Number: r.Number, Last: r.Last, Total: game.Total{Packets: r.Claims, Cents: game.Cents(r.Cents)},
 		State: game.PayoutState(r.State), Attempts: r.Attempts, Problem: r.Problem, Holder: r.Holder, MadeAt: game.Moment(r.MadeAt),
 		TriedAt: game.Moment(r.TriedAt), DueAt: game.Moment(r.DueAt), PaidAt: game.Moment(r.PaidAt),
 	}

@@ -26,7 +26,7 @@ func settleClaims(t testing.TB, l *ledger.Ledger, round game.Round, claims ...ga
 	}
 	book(t, l, round, batch("1-0", claims...), closing(len(claims), sum, round.Settings.Total-sum))
 	must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID))
-	must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Left{Packets: len(claims), Cents: sum}))
+	must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Total{Packets: len(claims), Cents: sum}))
 	return must[game.Round](t)(l.NoteSettled(t.Context(), round.ID))
 }
 
@@ -62,7 +62,7 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 		for range 2 { // a settler that comes late
 			must[game.Round](t)(other.NoteSettled(t.Context(), round.ID))
 		}
-		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Left{Packets: 3, Cents: 180}})
+		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Total{Packets: 3, Cents: 180}})
 		if made := makeAll(t, l); made != 2 {
 			t.Fatalf("made %d payouts, want 2", made)
 		}
@@ -71,7 +71,7 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 			t.Fatalf("leased %+v", due)
 		}
 		first := due[0]
-		if first.ID() != "payout_"+round.ID+"_1" || first.Room != round.Room || first.Total != (game.Left{Packets: 2, Cents: 150}) || len(first.Claims) != 2 ||
+		if first.ID() != "payout_"+round.ID+"_1" || first.Room != round.Room || first.Total != (game.Total{Packets: 2, Cents: 150}) || len(first.Claims) != 2 ||
 			first.Claims[1].Nickname != "bob" || first.Claims[0].Claim != claim(1, ann, 100) || due[1].Number != 3 {
 			t.Errorf("leased %+v", due)
 		}
@@ -81,7 +81,7 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 			}
 		})
 		wantBalances(t, l, round, map[string]int64{"host": -180, "player:" + ann: 30, "paid_out": 150})
-		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Left{Packets: 1, Cents: 30}, Paid: game.Left{Packets: 2, Cents: 150}})
+		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Total{Packets: 1, Cents: 30}, Paid: game.Total{Packets: 2, Cents: 150}})
 		if err := l.GiveUp(t.Context(), first, "too late"); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestALeaseEnds(t *testing.T) {
 		if err := l.GiveUp(t.Context(), hurried[0], "enough"); err != nil {
 			t.Fatal(err)
 		}
-		wantSums(t, l, round, game.PayoutSums{Planned: true, Failed: game.Left{Packets: 1, Cents: 100}})
+		wantSums(t, l, round, game.PayoutSums{Planned: true, Failed: game.Total{Packets: 1, Cents: 100}})
 		// The first attempt was answered after all, long after everybody gave up.
 		if err := l.NotePaid(t.Context(), dead); err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestWorkersShareThePayouts(t *testing.T) {
 		if paid.Load() != (packets+2)/3 {
 			t.Errorf("%d payouts were paid, want %d", paid.Load(), (packets+2)/3)
 		}
-		wantSums(t, workers[0], round, game.PayoutSums{Planned: true, Paid: game.Left{Packets: packets, Cents: packets * 10}})
+		wantSums(t, workers[0], round, game.PayoutSums{Planned: true, Paid: game.Total{Packets: packets, Cents: packets * 10}})
 		wantBalances(t, workers[0], round, map[string]int64{"host": -packets * 10, "paid_out": packets * 10})
 	})
 }

@@ -36,7 +36,7 @@ type delivery struct {
 	round    game.Round
 	entries  []game.Entry
 	gains    map[string]game.Cents
-	claimed  game.Left
+	claimed  game.Total
 	known    map[string]bool
 }
 

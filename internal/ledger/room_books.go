@@ -64,7 +64,7 @@ func (l *Ledger) fillSome(ctx context.Context, ids []string, places map[string]*
 		Where("b.round IN (?)", bun.List(ids)).Scan(ctx, &rows)
 	for _, row := range rows {
 		b := places[row.Round]
-		b.Booked, b.PaidOut = game.Left{Packets: row.Claims, Cents: game.Cents(row.Cents)}, game.Cents(row.Paid)
+		b.Booked, b.PaidOut = game.Total{Packets: row.Claims, Cents: game.Cents(row.Cents)}, game.Cents(row.Paid)
 		b.Held = b.Round.Settings.Total - b.Booked.Cents
 		if row.Applied > 0 {
 			b.Refunded, b.Held = b.Held, 0
@@ -95,7 +95,7 @@ func (l *Ledger) RoomSum(ctx context.Context, room string) (game.RoomSum, error)
 		return game.RoomSum{}, fmt.Errorf("sum what was paid out in room %s: %w", room, err)
 	}
 	sum := game.RoomSum{
-		Budget: game.Cents(sums.Budget), Booked: game.Left{Packets: int(sums.Claims), Cents: game.Cents(sums.Cents)},
+		Budget: game.Cents(sums.Budget), Booked: game.Total{Packets: int(sums.Claims), Cents: game.Cents(sums.Cents)},
 		Refunded: game.Cents(sums.Refunded), PaidOut: paid,
 	}
 	sum.Held = sum.Budget - sum.Booked.Cents - sum.Refunded

@@ -47,7 +47,7 @@ type refundRow struct {
 func (r *refundRow) refund() *game.Refund {
 	return &game.Refund{
 		Reason: game.CloseReason(r.Reason), At: game.Moment(r.ClosedAt),
-		Claimed: game.Left{Packets: r.Claims, Cents: game.Cents(r.ClaimedCents)}, Cents: game.Cents(r.RefundCents),
+		Claimed: game.Total{Packets: r.Claims, Cents: game.Cents(r.ClaimedCents)}, Cents: game.Cents(r.RefundCents),
 	}
 }
 
@@ -92,8 +92,8 @@ func readAccount(ctx context.Context, db bun.IDB, round game.Round) (game.Accoun
 		return game.Account{}, err
 	}
 	account := game.Account{
-		Round: round, Booked: game.Left{Packets: row.Claims, Cents: game.Cents(row.ClaimedCents)}, Highest: row.Highest, Excused: row.Excused,
-		Accepted: game.Left{Packets: row.AcceptedClaims, Cents: game.Cents(row.AcceptedCents)}, Retired: row.Retired,
+		Round: round, Booked: game.Total{Packets: row.Claims, Cents: game.Cents(row.ClaimedCents)}, Highest: row.Highest, Excused: row.Excused,
+		Accepted: game.Total{Packets: row.AcceptedClaims, Cents: game.Cents(row.AcceptedCents)}, Retired: row.Retired,
 	}
 	var err error
 	open := func(model any) int {

@@ -77,7 +77,7 @@ func (r *roundRow) round() (game.Round, error) {
 		Secret: game.Secret(r.Secret), Commitment: r.Commitment,
 		StartsAt: game.Moment(r.StartsAt), EndsAt: game.Moment(r.EndsAt), CreatedAt: time.UnixMilli(r.CreatedAt),
 		Place: r.Place, StartsOn: game.Moment(r.StartsOn),
-		Claimed: game.Left{Packets: r.ClaimedPackets, Cents: game.Cents(r.ClaimedCents)},
+		Claimed: game.Total{Packets: r.ClaimedPackets, Cents: game.Cents(r.ClaimedCents)},
 	}
 	if r.Commitment != "" {
 		round.Algorithm = r.Algorithm

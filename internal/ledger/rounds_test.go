@@ -51,7 +51,7 @@ func TestARoomsRoundsAreListedByWhatTheyAreFor(t *testing.T) {
 	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithClock(ticking()))
 		room, other := newRoom(t, l), newRoom(t, l)
-		settle(t, l, begin(t, l, newRound(t, l, other).ID).ID, game.Left{}, 88_800)
+		settle(t, l, begin(t, l, newRound(t, l, other).ID).ID, game.Total{}, 88_800)
 		draft, planned, later := newRound(t, l, room), newRound(t, l, room), newRound(t, l, room)
 		var begun []string
 		for range 4 {
@@ -185,5 +185,5 @@ func begin(t testing.TB, l *ledger.Ledger, id string) game.Round {
 
 func closeRound(t testing.TB, l *ledger.Ledger, id string, reason game.CloseReason) game.Round {
 	t.Helper()
-	return must[game.Round](t)(l.NoteClosed(t.Context(), id, reason, game.Left{}))
+	return must[game.Round](t)(l.NoteClosed(t.Context(), id, reason, game.Total{}))
 }

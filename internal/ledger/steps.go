@@ -96,7 +96,7 @@ func (l *Ledger) NoteRaining(ctx context.Context, id string) (game.Round, error)
 // NoteClosed closes an active round and frees its room, in one transaction. claimed is what it gave away, in packets and
 // cents. The first close wins: repeated, whatever its reason, the round is returned as that left it. game.ErrWrongPhase:
 // the round is a draft.
-func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error) {
+func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error) {
 	noted := step{
 		name: "note closed", refused: []game.Phase{game.Draft},
 		before: func(ctx context.Context, tx bun.Tx) error { _, err := lockRoomOf(ctx, tx, id); return err },

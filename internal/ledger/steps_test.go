@@ -117,12 +117,12 @@ func TestTheFirstNoteOfEachStepWins(t *testing.T) {
 		if raining.Phase != game.Raining {
 			t.Errorf("raining is noted as %s", raining.Phase)
 		}
-		closed := must[game.Round](t)(l.NoteClosed(t.Context(), id, game.BySoldOut, game.Left{Packets: 100, Cents: 88_800}))
-		if closed.Phase != game.Closed || closed.Reason != game.BySoldOut || closed.Claimed != (game.Left{Packets: 100, Cents: 88_800}) {
+		closed := must[game.Round](t)(l.NoteClosed(t.Context(), id, game.BySoldOut, game.Total{Packets: 100, Cents: 88_800}))
+		if closed.Phase != game.Closed || closed.Reason != game.BySoldOut || closed.Claimed != (game.Total{Packets: 100, Cents: 88_800}) {
 			t.Errorf("closed: %s by %s with %v", closed.Phase, closed.Reason, closed.Claimed)
 		}
 		for name, late := range map[string]func() (game.Round, error){
-			"closed":  func() (game.Round, error) { return l.NoteClosed(t.Context(), id, game.ByTime, game.Left{}) },
+			"closed":  func() (game.Round, error) { return l.NoteClosed(t.Context(), id, game.ByTime, game.Total{}) },
 			"raining": func() (game.Round, error) { return l.NoteRaining(t.Context(), id) },
 			"opened":  func() (game.Round, error) { return l.NoteOpened(t.Context(), id, 1, 2) },
 		} {
@@ -152,7 +152,7 @@ func TestStepsOutOfPlaceAreRefusedAndChangeNothing(t *testing.T) {
 		}
 		opened := func(ctx context.Context, id string) (game.Round, error) { return l.NoteOpened(ctx, id, 1, 2) }
 		closed := func(ctx context.Context, id string) (game.Round, error) {
-			return l.NoteClosed(ctx, id, game.Stopped, game.Left{})
+			return l.NoteClosed(ctx, id, game.Stopped, game.Total{})
 		}
 		frozen := func(ctx context.Context, id string) (game.Round, error) {
 			return l.NoteFrozen(ctx, id, game.FrozenByHost)
@@ -163,7 +163,7 @@ func TestStepsOutOfPlaceAreRefusedAndChangeNothing(t *testing.T) {
 		}
 		refuse(begun, game.ErrWrongPhase, l.NoteRaining) // never opened
 		tooMuch := func(ctx context.Context, id string) (game.Round, error) {
-			return l.NoteClosed(ctx, id, game.Stopped, game.Left{Packets: 101, Cents: 1})
+			return l.NoteClosed(ctx, id, game.Stopped, game.Total{Packets: 101, Cents: 1})
 		}
 		if _, err := tooMuch(t.Context(), begun.ID); err == nil {
 			t.Error("a round closed with more claims than packets")
@@ -202,7 +202,7 @@ func TestErrorsDoNotShowTheSecret(t *testing.T) {
 		cancel()
 		_, gone := l.Begin(ctx, id, secret)
 		must[game.Round](t)(l.Begin(t.Context(), id, secret))
-		_, tooMuch := l.NoteClosed(t.Context(), id, game.Stopped, game.Left{Packets: -1})
+		_, tooMuch := l.NoteClosed(t.Context(), id, game.Stopped, game.Total{Packets: -1})
 		for _, err := range []error{gone, tooMuch} {
 			if err == nil || strings.Contains(err.Error(), string(secret)) {
 				t.Errorf("no error, or one with the secret: %v", err != nil)
@@ -231,7 +231,7 @@ func TestPropertyAnyOrderOfSteps(t *testing.T) {
 				case "raining":
 					_, err = l.NoteRaining(ctx, id)
 				case "closed":
-					_, err = l.NoteClosed(ctx, id, game.Stopped, game.Left{})
+					_, err = l.NoteClosed(ctx, id, game.Stopped, game.Total{})
 				}
 				if err != nil && !errors.Is(err, game.ErrRoomBusy) && !errors.Is(err, game.ErrWrongPhase) {
 					rt.Fatal(err)

@@ -309,7 +309,7 @@ func (r *Room) hear(heard game.Heard) {
 }
 
 // noteLeft takes note of what a batch of taps from here left of a round.
-func (r *Room) noteLeft(round string, left game.Left) {
+func (r *Room) noteLeft(round string, left game.Total) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rain == nil || r.rain.round.ID != round {

@@ -404,7 +404,7 @@ func TestAnOldMessageDoesNotFillThePoolAgain(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		p.want(8, game.SoldOut) // as soon as own claims were read
 		p.rig.rooms.Hear(game.Heard{Room: code, Claims: &game.Claimed{
-			Round: p.round.ID, Left: game.Left{Packets: 6, Cents: 600},
+			Round: p.round.ID, Left: game.Total{Packets: 6, Cents: 600},
 			Claims: []game.Claim{{Player: "somebody", Drop: 1, Cents: 100, Number: 4}},
 		}})
 		synctest.Wait()

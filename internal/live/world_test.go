@@ -107,8 +107,8 @@ func (w *world) claim(id string, drop game.DropID, players ...string) []game.Cla
 	return claims
 }
 
-func (s *state) left() game.Left {
-	left := game.Left{Packets: s.round.Settings.Packets - len(s.claims), Cents: s.round.Settings.Total}
+func (s *state) left() game.Total {
+	left := game.Total{Packets: s.round.Settings.Packets - len(s.claims), Cents: s.round.Settings.Total}
 	for _, claim := range s.claims {
 		left.Cents -= claim.Cents
 	}

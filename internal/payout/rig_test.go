@@ -101,7 +101,7 @@ func settledRound(t testing.TB, l *ledger.Ledger, packets int) (game.Round, []st
 	for i := range claims {
 		claims[i] = game.Claim{Number: i + 1, Player: players[i%3], Drop: game.DropID(i + 1), Cents: 10}
 	}
-	all := game.Left{Packets: packets, Cents: settings.Total}
+	all := game.Total{Packets: packets, Cents: settings.Total}
 	must[game.Booked](t)(l.Book(ctx, round.ID, []game.Entry{
 		{ID: "1-0", At: 1_800_000_000_000, Claims: claims},
 		{ID: "2-0", Refund: &game.Refund{Reason: game.ByTime, At: 1_800_000_000_000, Claimed: all}},
@@ -192,7 +192,7 @@ func sendAll(t testing.TB, sender *Sender) {
 // wantPaid checks that everything was paid once, and that the receiver has credited the same.
 func wantPaid(t testing.TB, l *ledger.Ledger, d *desk, round game.Round, players []string) {
 	t.Helper()
-	all := game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total}
+	all := game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total}
 	if got := must[game.PayoutSums](t)(l.PayoutSums(t.Context(), round.ID)); got != (game.PayoutSums{Planned: true, Paid: all}) {
 		t.Errorf("payouts are %+v, want all of %+v paid", got, all)
 	}

@@ -70,7 +70,7 @@ func TestFullBatchOverAnAlmostEmptyPool(t *testing.T) {
 			r.t.Errorf("outcomes %v", n)
 		}
 		again := r.grab(round, crowd("p", MaxBatch, 1))
-		if n := count(again); n[game.Duplicate] != 200 || n[game.SoldOut] != 56 || again.Left != (game.Left{}) {
+		if n := count(again); n[game.Duplicate] != 200 || n[game.SoldOut] != 56 || again.Left != (game.Total{}) {
 			r.t.Errorf("again: outcomes %v, left %v", n, again.Left)
 		}
 		var sum game.Cents
@@ -121,7 +121,7 @@ func TestGrabSaysWhatIsLeft(t *testing.T) {
 		for _, answer := range got.Answers {
 			rest -= answer.Cents
 		}
-		want := game.Left{Packets: 13, Cents: rest}
+		want := game.Total{Packets: 13, Cents: rest}
 		if got.Left != want || int64(got.Now) != r.now.Load() {
 			r.t.Errorf("left %v at %d, want %v at %d", got.Left, got.Now, want, r.now.Load())
 		}

@@ -53,7 +53,7 @@ func (c *Client) Grab(ctx context.Context, room, round, batch string, taps []gam
 
 func readGrabbed(r *reply, taps int) (game.Grabbed, error) {
 	g := game.Grabbed{Now: game.Moment(r.integer())}
-	g.Left = game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
+	g.Left = game.Total{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
 	letters := r.text()
 	if r.err != nil || len(letters) != taps {
 		return game.Grabbed{}, errShape

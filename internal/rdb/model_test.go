@@ -13,7 +13,7 @@ type model struct {
 	startsAt, endsAt game.Moment
 	reason           game.CloseReason // of a closed round
 	frozen           bool
-	left             game.Left
+	left             game.Total
 	dealt            []game.Cents
 	claims           []game.Claim // in the order of their numbers
 }
@@ -21,7 +21,7 @@ type model struct {
 func newModel(round game.Round, startsAt, endsAt game.Moment) *model {
 	return &model{
 		round: round, startsAt: startsAt, endsAt: endsAt, dealt: amountsOf(round),
-		left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total},
+		left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total},
 	}
 }
 

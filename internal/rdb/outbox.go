@@ -138,7 +138,7 @@ func readEntry(round string, values map[string]any) (game.Entry, error) {
 	case "refund":
 		entry.Refund = &game.Refund{
 			Reason: game.CloseReason(f.text("reason")), At: at,
-			Claimed: game.Left{Packets: int(f.number("claims")), Cents: game.Cents(f.number("claimed_cents"))},
+			Claimed: game.Total{Packets: int(f.number("claims")), Cents: game.Cents(f.number("claimed_cents"))},
 			Cents:   game.Cents(f.number("refund_cents")),
 		}
 	default:
@@ -201,7 +201,7 @@ func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, e
 		mark.Phase = game.Closed
 	}
 	mark.Frozen, mark.FreezeVersion = r.integer() == 1, r.integer()
-	mark.Claimed = game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
+	mark.Claimed = game.Total{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
 	mark.Rest, mark.Refunded = game.Cents(r.integer()), game.Cents(r.integer())
 	mark.ExpiresAt = game.Moment(r.integer())
 	mark.Last, mark.Delivered = r.text(), r.text()

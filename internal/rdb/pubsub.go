@@ -55,5 +55,5 @@ func parseClaimed(text string) (game.Claimed, error) {
 	if err != nil {
 		return game.Claimed{}, err
 	}
-	return game.Claimed{Round: fields[0], Left: game.Left{Packets: left, Cents: game.Cents(rest)}, Claims: claims}, nil
+	return game.Claimed{Round: fields[0], Left: game.Total{Packets: left, Cents: game.Cents(rest)}, Claims: claims}, nil
 }

@@ -199,7 +199,7 @@ func (r *repair) checkState() error {
 	}
 	r.packetsLeft = int(number("left"))
 	r.rest, r.refunded = game.Cents(number("rest")), game.Cents(number("refunded"))
-	granted := game.Left{
+	granted := game.Total{
 		Packets: r.round.Settings.Packets - r.packetsLeft, Cents: r.round.Settings.Total - r.rest - r.refunded,
 	}
 	if r.state["phase"] == "closed" && r.refund == nil {
@@ -213,7 +213,7 @@ func (r *repair) deduceState(held, sent []game.Claim) error {
 	if !r.hasOutbox || !slices.Equal(held, sent) || r.round.StartsAt == 0 {
 		return game.ErrTorn
 	}
-	granted := game.Left{Packets: len(held)}
+	granted := game.Total{Packets: len(held)}
 	for _, claim := range held {
 		granted.Cents += claim.Cents
 	}
@@ -226,7 +226,7 @@ func (r *repair) deduceState(held, sent []game.Claim) error {
 }
 
 // wantGranted is game.ErrTorn unless the claims are all that was granted, numbered without a gap.
-func (r *repair) wantGranted(granted game.Left) error {
+func (r *repair) wantGranted(granted game.Total) error {
 	var sum game.Cents
 	for i, claim := range r.claims {
 		if claim.Number != i+1 {

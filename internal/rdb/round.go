@@ -141,7 +141,7 @@ func readStanding(r *reply, now game.Moment) (game.Standing, error) {
 	s := game.Standing{
 		Now: now, Reason: game.CloseReason(r.text()), Frozen: r.integer() == 1,
 		StartsAt: game.Moment(r.integer()), EndsAt: game.Moment(r.integer()),
-		Left: game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())},
+		Left: game.Total{Packets: int(r.integer()), Cents: game.Cents(r.integer())},
 	}
 	s.Phase = game.PhaseAt(now, s.StartsAt)
 	if phase == "closed" {

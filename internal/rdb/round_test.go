@@ -24,7 +24,7 @@ func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
 		}
 		want := game.Standing{
 			Round: round.ID, Phase: game.Countdown, StartsAt: now + 7000, EndsAt: now + 37_000, Now: now,
-			Left: game.Left{Packets: 20, Cents: 10_000},
+			Left: game.Total{Packets: 20, Cents: 10_000},
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			r.t.Errorf("opened as %+v, want %+v", got, want)

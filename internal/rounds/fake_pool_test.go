@@ -72,7 +72,7 @@ func (p *fakePool) Open(ctx context.Context, round game.Round, amounts []game.Ce
 	starts := p.Now() + game.Moment(round.Settings.Countdown.Milliseconds())
 	k := &fakeKeys{secret: round.Secret, amounts: amounts, standing: game.Standing{
 		Round: round.ID, StartsAt: starts, EndsAt: starts + game.Moment(round.Settings.Duration.Milliseconds()),
-		Left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total},
+		Left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total},
 	}}
 	p.keys[round.ID] = k
 	return k.now(p.Now()), nil

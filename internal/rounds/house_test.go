@@ -105,7 +105,7 @@ func (b *flakyBooks) NoteOpened(ctx context.Context, id string, startsAt, endsAt
 	return b.Ledger.NoteOpened(ctx, id, startsAt, endsAt)
 }
 
-func (b *flakyBooks) NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error) {
+func (b *flakyBooks) NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error) {
 	if err := b.reach(); err != nil {
 		return game.Round{}, err
 	}

@@ -28,7 +28,7 @@ type Books interface {
 	DropPlan(ctx context.Context, id string, on game.Moment) error
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
-	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error)
+	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error)
 	NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error)
 	// NoteReleased ends the freeze, and accepts the books as they are; mark is where Redis stands, nil where it has nothing.
 	NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error)
@@ -97,7 +97,7 @@ func (s *Service) noteClosed(ctx context.Context, round game.Round, standing gam
 	return s.noteClosedAs(ctx, round, standing.Reason, claimed(round, standing.Left))
 }
 
-func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason game.CloseReason, claimed game.Left) (game.Round, error) {
+func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason game.CloseReason, claimed game.Total) (game.Round, error) {
 	closed, err := s.books.NoteClosed(ctx, round.ID, reason, claimed)
 	if err != nil {
 		return round, err
@@ -107,15 +107,15 @@ func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason gam
 	return closed, nil
 }
 
-func claimed(round game.Round, left game.Left) game.Left {
-	return game.Left{Packets: round.Settings.Packets - left.Packets, Cents: round.Settings.Total - left.Cents}
+func claimed(round game.Round, left game.Total) game.Total {
+	return game.Total{Packets: round.Settings.Packets - left.Packets, Cents: round.Settings.Total - left.Cents}
 }
 
 // keysLost reports whether an error of the pool says that the round cannot go on from its keys.
 func keysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
 
 // lost deals with a round whose keys are lost. given is what it is known to have given away before.
-func (s *Service) lost(ctx context.Context, round game.Round, given game.Left, cause error) (game.Round, error) {
+func (s *Service) lost(ctx context.Context, round game.Round, given game.Total, cause error) (game.Round, error) {
 	if s.options.Embedded {
 		s.log.Error("round is interrupted: its keys were lost", "round", round.ID, "room", round.Room, "cause", cause)
 		return s.noteClosedAs(ctx, round, game.Interrupted, given)

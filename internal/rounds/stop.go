@@ -103,7 +103,7 @@ func (s *Service) closeFor(ctx context.Context, round game.Round, reasons ...gam
 
 // giveUp closes a frozen round whose keys are lost, and releases it: what the ledger holds stays, the rest goes back.
 func (s *Service) giveUp(ctx context.Context, round game.Round) (game.Round, error) {
-	round, err := s.noteClosedAs(ctx, round, game.Interrupted, game.Left{})
+	round, err := s.noteClosedAs(ctx, round, game.Interrupted, game.Total{})
 	if err != nil {
 		return round, err
 	}
@@ -112,7 +112,7 @@ func (s *Service) giveUp(ctx context.Context, round game.Round) (game.Round, err
 
 // tellLost deals with lost keys; the error stays where the round could not be closed.
 func (s *Service) tellLost(ctx context.Context, round game.Round, cause error) (game.Round, error) {
-	round, err := s.lost(ctx, round, game.Left{}, cause)
+	round, err := s.lost(ctx, round, game.Total{}, cause)
 	if err == nil && !round.Phase.Over() {
 		err = cause
 	}

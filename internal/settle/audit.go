@@ -12,7 +12,7 @@ import (
 // audit is how far a round was compared with its books: verified are the first claims, counted and summed in the ledger,
 // and mark is a watermark that the ledger had not passed when it was taken.
 type audit struct {
-	verified game.Left
+	verified game.Total
 	mark     *game.Watermark
 	highest  int // claims that Redis had granted at some time
 	warned   time.Time
@@ -38,7 +38,7 @@ func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Wat
 	if err != nil {
 		return "", err
 	}
-	granted := game.Left{Packets: at.Claimed.Packets + account.Accepted.Packets, Cents: at.Claimed.Cents + account.Accepted.Cents}
+	granted := game.Total{Packets: at.Claimed.Packets + account.Accepted.Packets, Cents: at.Claimed.Cents + account.Accepted.Cents}
 	if booked != granted {
 		return fmt.Sprintf("the ledger holds %d claims of %d cents, granted are %d of %d", booked.Packets, booked.Cents,
 			granted.Packets, granted.Cents), nil
@@ -48,21 +48,21 @@ func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Wat
 
 // bookedUpTo sums the claims that the ledger holds up to a number, and those above the round's packets that were booked for
 // a host who accepted them. What was summed before is not read again.
-func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Left, error) {
+func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Total, error) {
 	from := c.audit.verified
 	if from.Packets > number {
-		from = game.Left{}
+		from = game.Total{}
 	}
 	more, err := c.books.SumClaims(ctx, c.round.ID, from.Packets, number)
 	if err != nil {
-		return game.Left{}, err
+		return game.Total{}, err
 	}
-	booked := game.Left{Packets: from.Packets + more.Packets, Cents: from.Cents + more.Cents}
+	booked := game.Total{Packets: from.Packets + more.Packets, Cents: from.Cents + more.Cents}
 	if booked.Packets == number { // no gap: the next sum can go on from here
 		c.audit.verified = booked
 	}
 	extra, err := c.books.SumClaims(ctx, c.round.ID, c.round.Settings.Packets, math.MaxInt32)
-	return game.Left{Packets: booked.Packets + extra.Packets, Cents: booked.Cents + extra.Cents}, err
+	return game.Total{Packets: booked.Packets + extra.Packets, Cents: booked.Cents + extra.Cents}, err
 }
 
 // backwards tells whether Redis has granted fewer claims than it once had: it lost some, and would grant their numbers anew.

@@ -59,7 +59,7 @@ func (h *house) race() {
 				h.Error(err)
 			}
 			if err == nil {
-				claimed := game.Left{Packets: 40 - standing.Left.Packets, Cents: 4000 - standing.Left.Cents}
+				claimed := game.Total{Packets: 40 - standing.Left.Packets, Cents: 4000 - standing.Left.Cents}
 				if _, err := h.books.NoteClosed(h.Context(), round.ID, standing.Reason, claimed); err != nil {
 					h.Error(err)
 				}
@@ -72,7 +72,7 @@ func (h *house) race() {
 	for _, claim := range told {
 		sum += claim.Cents
 	}
-	if account.Booked != (game.Left{Packets: len(told), Cents: sum}) || account.Refund.Cents != 4000-sum {
+	if account.Booked != (game.Total{Packets: len(told), Cents: sum}) || account.Refund.Cents != 4000-sum {
 		h.Errorf("players were told of %d claims of %d cents, the account is %+v", len(told), sum, account)
 	}
 }
@@ -275,7 +275,7 @@ func TestFinishWaitsForTheClaimsOfOpenAndFrozenRounds(t *testing.T) {
 		t.Errorf("not in the books are %+v", unbooked)
 	}
 	for _, u := range unbooked {
-		sum := game.Left{Packets: len(told[u.Round])}
+		sum := game.Total{Packets: len(told[u.Round])}
 		for _, claim := range told[u.Round] {
 			sum.Cents += claim.Cents
 		}

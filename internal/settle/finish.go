@@ -69,7 +69,7 @@ func (s *Settler) unfinished(ctx context.Context) (bool, error) {
 // count too.
 type Unbooked struct {
 	Room, Round string
-	Left        game.Left
+	Left        game.Total
 }
 
 // Unbooked looks through the rounds that something was heard of. It asks Redis alone, so that it can be told what is not in the
@@ -101,7 +101,7 @@ func (w *Witness) rooms() map[string]string {
 }
 
 // unbooked counts the claims in entries of a round's outbox that are not acknowledged.
-func (s *Settler) unbooked(ctx context.Context, round string) (sum game.Left, err error) {
+func (s *Settler) unbooked(ctx context.Context, round string) (sum game.Total, err error) {
 	for more := true; more; { // from now on all of them are given to this process
 		entries, err := s.outbox.Take(ctx, round, mostEntries)
 		if err != nil {

@@ -146,7 +146,7 @@ func (h *house) grabEach(round game.Round, count int) (told []game.Claim) {
 func (h *house) close(round game.Round, reason game.CloseReason) {
 	h.Helper()
 	standing := must(h.pool.Close(h.Context(), round, reason))(h)
-	claimed := game.Left{Packets: round.Settings.Packets - standing.Left.Packets, Cents: round.Settings.Total - standing.Left.Cents}
+	claimed := game.Total{Packets: round.Settings.Packets - standing.Left.Packets, Cents: round.Settings.Total - standing.Left.Cents}
 	must(h.books.NoteClosed(h.Context(), round.ID, standing.Reason, claimed))(h)
 }
 

@@ -24,11 +24,11 @@ type Books interface {
 	// Interrupt makes the refund of a closed round without keys from what the ledger holds.
 	Interrupt(ctx context.Context, round string) error
 	// SumClaims counts and sums the claims with numbers above after and up to last.
-	SumClaims(ctx context.Context, round string, after, last int) (game.Left, error)
+	SumClaims(ctx context.Context, round string, after, last int) (game.Total, error)
 	Escrow(ctx context.Context, round game.Round) (game.Cents, error)
 	// Moved is what moved between a round's escrow and its host.
 	Moved(ctx context.Context, round string) (game.Moved, error)
-	NoteClosed(ctx context.Context, round string, reason game.CloseReason, claimed game.Left) (game.Round, error)
+	NoteClosed(ctx context.Context, round string, reason game.CloseReason, claimed game.Total) (game.Round, error)
 	NoteFrozen(ctx context.Context, round string, why game.FreezeReason) (game.Round, error)
 	// NoteLost freezes a round of which Redis forgot claims up to a number, unless a host has excused that. first: it was not
 	// frozen before.

@@ -19,7 +19,7 @@ type timeline struct {
 }
 
 func (l *timeline) Watermark(context.Context, string) (game.Watermark, error) {
-	return game.Watermark{Claimed: game.Left{Packets: len(l.claims)}, Last: "1-0", Delivered: "0-0"}, nil
+	return game.Watermark{Claimed: game.Total{Packets: len(l.claims)}, Last: "1-0", Delivered: "0-0"}, nil
 }
 
 func (l *timeline) Claims(_ context.Context, _ string, after, limit int) ([]game.Claim, error) {
