@@ -45,7 +45,7 @@ type Claim struct {
 	Number int
 }
 
-// Total is what a round still holds, as of one script call.
+// Total is a number of packets and the sum of their amounts: of what is left of a round, claimed, booked, or paid.
 type Total struct {
 	Packets int
 	Cents   Cents
