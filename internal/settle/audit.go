@@ -12,29 +12,29 @@ import (
 // audit is how far a round was compared with its books: verified are the first claims, counted and summed in the ledger,
 // and mark is a watermark that the ledger had not passed when it was taken.
 type audit struct {
-	verified game.Total
-	mark     *game.Watermark
-	highest  int // claims that Redis had granted at some time
-	warned   time.Time
+	verified       game.Total
+	pendingMark    *game.Watermark
+	highestGranted int // claims that Redis had granted at some time
+	warnedAt       time.Time
 }
 
 // compare holds the ledger, read first, against Redis, read after it. It returns in what they differ; nothing while they
 // agree, or cannot be compared yet.
-func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
-	at := c.audit.mark
+func (c *worker) compareWithRedis(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
+	at := c.audit.pendingMark
 	if mark.Quiet() {
 		at = &mark
 	}
 	if at == nil {
-		c.audit.mark = &mark
+		c.audit.pendingMark = &mark
 		return "", nil
 	}
 	if !mark.Passed(*at) {
 		return "", nil
 	}
-	c.audit.mark = nil
+	c.audit.pendingMark = nil
 	// Numbers that Redis forgot with the host's knowledge are in the ledger, and in what was accepted.
-	booked, err := c.bookedUpTo(ctx, max(at.Claimed.Packets, account.Excused))
+	booked, err := c.sumBooked(ctx, max(at.Claimed.Packets, account.Excused))
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +48,7 @@ func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Wat
 
 // bookedUpTo sums the claims that the ledger holds up to a number, and those above the round's packets that were booked for
 // a host who accepted them. What was summed before is not read again.
-func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Total, error) {
+func (c *worker) sumBooked(ctx context.Context, number int) (game.Total, error) {
 	from := c.audit.verified
 	if from.Packets > number {
 		from = game.Total{}
@@ -67,7 +67,7 @@ func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Total, error) 
 
 // backwards tells whether Redis has granted fewer claims than it once had: it lost some, and would grant their numbers anew.
 // What the host has excused was known when the round was released.
-func backwards(granted, excused int, mark game.Watermark) string {
+func describeLoss(granted, excused int, mark game.Watermark) string {
 	if mark.Claimed.Packets >= granted || granted <= excused {
 		return ""
 	}
@@ -76,23 +76,23 @@ func backwards(granted, excused int, mark game.Watermark) string {
 
 // forget lets a frozen round begin anew. What it had granted once, and Redis forgot, goes into the ledger before: whoever
 // releases the round excuses that too.
-func (c *clerk) forget(ctx context.Context, granted int, mark game.Watermark) error {
+func (c *worker) recordLossAndResetAudit(ctx context.Context, granted int, mark game.Watermark) error {
 	if granted > mark.Claimed.Packets {
 		if _, _, err := c.books.NoteLost(ctx, c.round.ID, granted); err != nil {
 			return err
 		}
 	}
-	c.audit = audit{warned: c.audit.warned}
+	c.audit = audit{warnedAt: c.audit.warnedAt}
 	return nil
 }
 
 // watchExpiry raises an alarm when the keys of an unsettled round near their end.
-func (c *clerk) watchExpiry(mark game.Watermark) {
+func (c *worker) warnBeforeExpiry(mark game.Watermark) {
 	left := time.Duration(mark.ExpiresAt-mark.Now) * time.Millisecond
-	if left > c.options.AlarmBefore || time.Since(c.audit.warned) < time.Hour {
+	if left > c.options.ExpiryAlarmBefore || time.Since(c.audit.warnedAt) < time.Hour {
 		return
 	}
-	c.audit.warned = time.Now()
+	c.audit.warnedAt = time.Now()
 	c.counts.expiring.Add(1)
 	c.log.Error("an unsettled round's keys expire soon", "round", c.round.ID, "room", c.round.Room, "left", left)
 }

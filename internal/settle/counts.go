@@ -30,13 +30,13 @@ func (s *Settler) Counts() Counts {
 }
 
 // failures are since when something could not be done, by what it is for. Safe for concurrent use.
-type failures struct {
+type failureTimes struct {
 	mu    sync.Mutex
 	since map[string]time.Time
 }
 
 // note takes note of how an attempt ended. The first failure counts until the next success.
-func (f *failures) note(what string, failed bool) {
+func (f *failureTimes) record(what string, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, known := f.since[what]
@@ -51,7 +51,7 @@ func (f *failures) note(what string, failed bool) {
 }
 
 // longest is for how long the oldest failure has gone on.
-func (f *failures) longest() (longest time.Duration) {
+func (f *failureTimes) longest() (longest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, since := range f.since {

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // Hurry makes Run work without rests and with short delays after failures, for good: it is for a process that is about to end
 // with its Redis. Calling it again changes nothing.
-func (s *Settler) Hurry() { s.hasten() }
+func (s *Settler) Expedite() { s.closeExpedited() }
 
-func (s *Settler) hurrying() bool {
+func (s *Settler) isExpedited() bool {
 	select {
-	case <-s.hurry:
+	case <-s.expedited:
 		return true
 	default:
 		return false
@@ -24,28 +24,28 @@ func (s *Settler) hurrying() bool {
 
 // pause waits before the next look at a round. Hurry ends a pause under way, and bounds those that follow.
 func (s *Settler) pause(ctx context.Context, wait time.Duration) bool {
-	if s.hurrying() {
-		return patience.Pause(ctx, min(wait, rainPause), nil)
+	if s.isExpedited() {
+		return backoff.Sleep(ctx, min(wait, rainPause), nil)
 	}
-	return patience.Pause(ctx, wait, s.hurry)
+	return backoff.Sleep(ctx, wait, s.expedited)
 }
 
 // Finish waits while Run works until every round is settled. Of those that are open or frozen, which cannot be settled, it
 // waits until all of their claims are in the ledger. An error says why that is not so when ctx ends.
 func (s *Settler) Finish(ctx context.Context) error {
 	for {
-		unfinished, err := s.unfinished(ctx)
+		unfinished, err := s.hasUnfinished(ctx)
 		if err == nil && !unfinished {
 			return nil
 		}
-		s.Nudge()
-		if !patience.Pause(ctx, openPause, nil) {
+		s.Wake()
+		if !backoff.Sleep(ctx, emptyPause, nil) {
 			return errors.Join(ctx.Err(), err)
 		}
 	}
 }
 
-func (s *Settler) unfinished(ctx context.Context) (bool, error) {
+func (s *Settler) hasUnfinished(ctx context.Context) (bool, error) {
 	rounds, err := s.listUnsettled(ctx)
 	if err != nil {
 		return false, err
@@ -75,10 +75,10 @@ type Unbooked struct {
 // Unbooked looks through the rounds that something was heard of. It asks Redis alone, so that it can be told what is not in the
 // books while the database is away. It takes all that is in the outboxes, as a settler does: it is for the end of a process
 // that ends with its Redis.
-func (w *Witness) Unbooked(ctx context.Context) ([]Unbooked, error) {
+func (w *LossDetector) Unbooked(ctx context.Context) ([]Unbooked, error) {
 	var all []Unbooked
-	for id, room := range w.rooms() {
-		left, err := w.settler.unbooked(ctx, id)
+	for id, room := range w.roomsByRound() {
+		left, err := w.settler.sumUnacknowledged(ctx, id)
 		if err != nil && !errors.Is(err, game.ErrGone) {
 			return all, err
 		}
@@ -90,7 +90,7 @@ func (w *Witness) Unbooked(ctx context.Context) ([]Unbooked, error) {
 }
 
 // rooms are those of the rounds that something was heard of, by round.
-func (w *Witness) rooms() map[string]string {
+func (w *LossDetector) roomsByRound() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	rooms := make(map[string]string, len(w.rounds))
@@ -101,16 +101,16 @@ func (w *Witness) rooms() map[string]string {
 }
 
 // unbooked counts the claims in entries of a round's outbox that are not acknowledged.
-func (s *Settler) unbooked(ctx context.Context, round string) (sum game.Total, err error) {
+func (s *Settler) sumUnacknowledged(ctx context.Context, round string) (sum game.Total, err error) {
 	for more := true; more; { // from now on all of them are given to this process
-		entries, err := s.outbox.Take(ctx, round, mostEntries)
+		entries, err := s.outbox.ReadNew(ctx, round, maxBatchEntries)
 		if err != nil {
 			return sum, err
 		}
-		more = len(entries) == mostEntries
+		more = len(entries) == maxBatchEntries
 	}
 	for after := "0"; ; {
-		entries, err := s.outbox.Retake(ctx, round, after, mostEntries)
+		entries, err := s.outbox.ReadPending(ctx, round, after, maxBatchEntries)
 		if err != nil || len(entries) == 0 {
 			return sum, err
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 	"redrain/internal/wire"
 )
 
@@ -16,7 +16,7 @@ import (
 func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.books.NoteFrozen(ctx, id, game.FrozenByHost)
 	if err == nil {
-		err = s.tellFrozen(ctx, round)
+		err = s.syncFrozenFlag(ctx, round)
 	}
 	if err != nil {
 		return game.Round{}, fmt.Errorf("freeze: %w", err)
@@ -27,7 +27,7 @@ func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 
 // freeze is an alarm: it stops the round, and tells operators and hosts. SQL says first that it is frozen: a settler that
 // dies in between leaves the rest to the others.
-func (s *Settler) freeze(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
+func (s *Settler) freezeAndAlert(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
 	frozen, err := s.books.NoteFrozen(ctx, round.ID, reason)
 	if err != nil {
 		return err
@@ -35,17 +35,17 @@ func (s *Settler) freeze(ctx context.Context, round game.Round, reason game.Free
 	s.counts.alarms.Add(1)
 	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", frozen.FreezeReason, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
-	return errors.Join(s.tellFrozen(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
+	return errors.Join(s.syncFrozenFlag(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
 // lost is an alarm of its own: Redis has forgotten claims up to a number that had been granted, and told of. Of all who notice,
 // one tells operators and hosts. Where a host has excused it, or the round is settled, nothing happens.
-func (s *Settler) lost(ctx context.Context, id string, number int, why string) error {
+func (s *Settler) freezeForLoss(ctx context.Context, id string, number int, why string) error {
 	round, first, err := s.books.NoteLost(ctx, id, number)
 	if err != nil || !round.Frozen {
 		return err
 	}
-	err = s.tellFrozen(ctx, round) // whoever was first may have died before
+	err = s.syncFrozenFlag(ctx, round) // whoever was first may have died before
 	if !first {
 		return err
 	}
@@ -53,14 +53,14 @@ func (s *Settler) lost(ctx context.Context, id string, number int, why string) e
 	s.counts.lost.Add(1)
 	s.log.Error("round is frozen: redis lost claims that players were told of", "round", round.ID, "room", round.Room, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"})
-	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.TellHosts(ctx, round.Room, claimsLost))
+	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.NotifyHosts(ctx, round.Room, claimsLost))
 }
 
 // claimsLost is the code of the notice that only hosts hear.
 const claimsLost = "claims_lost"
 
 // tellFrozen brings Redis to what SQL says. A round without keys grants nothing anyway.
-func (s *Settler) tellFrozen(ctx context.Context, round game.Round) error {
+func (s *Settler) syncFrozenFlag(ctx context.Context, round game.Round) error {
 	err := s.outbox.SetFrozen(ctx, round)
 	if errors.Is(err, game.ErrGone) {
 		return nil
@@ -69,7 +69,7 @@ func (s *Settler) tellFrozen(ctx context.Context, round game.Round) error {
 }
 
 // releaseWithin bounds the wait for what is in flight: a frozen round grants nothing, so that is soon in the ledger.
-const releaseWithin = 5 * time.Second
+const releaseTimeout = 5 * time.Second
 
 // Release lets a frozen round go on, and accepts its books as they are: should they differ from Redis, that much is known
 // from then on, and only another difference freezes it again. Without keys, what the ledger holds is settled. A round that is
@@ -88,7 +88,7 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 	if err != nil || (!account.Frozen && account.Phase != game.Settled) {
 		return account.Round, err
 	}
-	mark, err := s.quiet(ctx, account.Round)
+	mark, err := s.waitForOutbox(ctx, account.Round)
 	if err != nil {
 		return game.Round{}, err
 	}
@@ -100,14 +100,14 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 		err = s.books.Interrupt(ctx, id)
 	}
 	s.log.Warn("round is released by the host", "round", round.ID, "room", round.Room)
-	return round, errors.Join(err, s.tellFrozen(ctx, round))
+	return round, errors.Join(err, s.syncFrozenFlag(ctx, round))
 }
 
 // quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys, or what it
 // has does not fit together and cannot be repaired.
-func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark, error) {
-	for deadline := time.Now().Add(releaseWithin); ; {
-		mark, done, err := s.isQuiet(ctx, round)
+func (s *Settler) waitForOutbox(ctx context.Context, round game.Round) (*game.Watermark, error) {
+	for deadline := time.Now().Add(releaseTimeout); ; {
+		mark, done, err := s.checkOutbox(ctx, round)
 		switch {
 		case done:
 			return mark, nil
@@ -116,15 +116,15 @@ func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark,
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrBusy)
 		}
-		if !patience.Pause(ctx, openPause, nil) {
+		if !backoff.Sleep(ctx, emptyPause, nil) {
 			return nil, ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}
 }
 
 // isQuiet looks once. done: mark is where Redis stands, nil where it has nothing to go by.
-func (s *Settler) isQuiet(ctx context.Context, round game.Round) (mark *game.Watermark, done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, stepFor)
+func (s *Settler) checkOutbox(ctx context.Context, round game.Round) (mark *game.Watermark, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	now, err := s.outbox.Watermark(ctx, round.ID)
 	if errors.Is(err, game.ErrTorn) {
@@ -146,7 +146,7 @@ func (s *Settler) isQuiet(ctx context.Context, round game.Round) (mark *game.Wat
 
 // DriveAgain tries everything of a round again that could not be booked: dead letters, then claims that were put aside. It
 // returns how many of both were booked.
-func (s *Settler) DriveAgain(ctx context.Context, id string) (letters, claims int, err error) {
+func (s *Settler) ReplayFailed(ctx context.Context, id string) (letters, claims int, err error) {
 	dead, err := s.books.DeadLetters(ctx, id)
 	if err != nil {
 		return 0, 0, fmt.Errorf("drive again: %w", err)

@@ -7,15 +7,15 @@ import (
 	"math"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 	"redrain/internal/wire"
 )
 
 // What is in flight is waited for until it is in the ledger: for reconcileFor at most, and for stalledFor while nothing of it moves.
 const (
-	reconcileFor = 10 * time.Second
-	stalledFor   = 3 * time.Second
+	reconcileTimeout = 10 * time.Second
+	stalledAfter     = 3 * time.Second
 )
 
 // Reconcile compares a round with its books now, in full. It changes nothing and freezes nothing. What is in flight is waited
@@ -31,7 +31,7 @@ func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation
 }
 
 func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
-	mark, passed, stalled, errMark := s.passedMark(ctx, id)
+	mark, passed, stalled, errMark := s.waitForMark(ctx, id)
 	torn := errors.Is(errMark, game.ErrTorn)
 	if errMark != nil && !torn {
 		return wire.Reconciliation{}, errMark
@@ -48,7 +48,7 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 		return wire.Reconciliation{}, err
 	}
 	if torn && !account.Retired {
-		c.want("redis: keys that fit together", 1, 0)
+		c.expect("redis: keys that fit together", 1, 0)
 	}
 	if mark != nil {
 		if err := s.compareRedis(ctx, &c, account, *mark, passed || stalled); err != nil {
@@ -61,7 +61,7 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 
 // passedMark waits until the ledger has passed a watermark; nil: Redis holds nothing of the round. stalled: it has not, and nothing
 // moves any more. A Redis that was set back since the first look makes it begin anew.
-func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Watermark, passed, stalled bool, err error) {
+func (s *Settler) waitForMark(ctx context.Context, id string) (mark *game.Watermark, passed, stalled bool, err error) {
 	began := time.Now()
 	moved, last := began, game.Watermark{}
 	for {
@@ -78,11 +78,11 @@ func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Waterma
 		if now.Delivered != last.Delivered || now.FirstPending != last.FirstPending || now.Pending != last.Pending {
 			moved, last = time.Now(), now
 		}
-		passed, stalled = now.Passed(*mark), time.Since(moved) >= stalledFor
-		if passed || stalled || time.Since(began) >= reconcileFor {
+		passed, stalled = now.Passed(*mark), time.Since(moved) >= stalledAfter
+		if passed || stalled || time.Since(began) >= reconcileTimeout {
 			return mark, passed, stalled, nil
 		}
-		if !patience.Pause(ctx, openPause, nil) {
+		if !backoff.Sleep(ctx, emptyPause, nil) {
 			return nil, false, false, ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}
@@ -91,7 +91,7 @@ func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Waterma
 // comparison collects differences.
 type comparison struct{ wire.Reconciliation }
 
-func (c *comparison) want(what string, expected, found int64) {
+func (c *comparison) expect(what string, expected, found int64) {
 	if expected != found {
 		c.Differences = append(c.Differences, game.Difference{What: what, Expected: expected, Found: found})
 	}
@@ -118,15 +118,15 @@ func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game
 		c.InFlight = true // booked meanwhile: what was read does not belong together
 		return nil
 	}
-	c.want("rows of claims", int64(account.Booked.Packets), int64(rows.Packets))
-	c.want("cents of claims", int64(account.Booked.Cents), int64(rows.Cents))
+	c.expect("rows of claims", int64(account.Booked.Packets), int64(rows.Packets))
+	c.expect("cents of claims", int64(account.Booked.Cents), int64(rows.Cents))
 	rest := account.Settings.Total - account.Booked.Cents
 	if account.Refunded {
 		c.Ledger.RefundedCents, rest = rest, 0
 	}
-	c.want("escrow_cents", int64(rest), int64(escrow))
-	c.want("cents moved into escrow", int64(account.Settings.Total), int64(moved.In))
-	c.want("cents moved back to the host", int64(c.Ledger.RefundedCents), int64(moved.Back))
+	c.expect("escrow_cents", int64(rest), int64(escrow))
+	c.expect("cents moved into escrow", int64(account.Settings.Total), int64(moved.In))
+	c.expect("cents moved back to the host", int64(c.Ledger.RefundedCents), int64(moved.Back))
 	return nil
 }
 
@@ -136,9 +136,9 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	c.Redis = &wire.RedisBooks{
 		Claims: mark.Claimed.Packets, ClaimedCents: mark.Claimed.Cents, RestCents: mark.Rest, RefundedCents: mark.Refunded,
 	}
-	c.want("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))
+	c.expect("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))
 	if account.Phase.Over() && mark.Phase != game.Closed {
-		c.want("redis: closed", 1, 0)
+		c.expect("redis: closed", 1, 0)
 	}
 	if err := s.compareHighest(ctx, c, account, mark); err != nil {
 		return err
@@ -154,10 +154,10 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if err != nil {
 		return err
 	}
-	c.want("claims", int64(mark.Claimed.Packets+account.Accepted.Packets), int64(booked.Packets+extra.Packets))
-	c.want("claimed_cents", int64(mark.Claimed.Cents+account.Accepted.Cents), int64(booked.Cents+extra.Cents))
+	c.expect("claims", int64(mark.Claimed.Packets+account.Accepted.Packets), int64(booked.Packets+extra.Packets))
+	c.expect("claimed_cents", int64(mark.Claimed.Cents+account.Accepted.Cents), int64(booked.Cents+extra.Cents))
 	if account.Refunded && mark.Phase == game.Closed {
-		c.want("refunded_cents", int64(mark.Refunded-account.Accepted.Cents), int64(c.Ledger.RefundedCents))
+		c.expect("refunded_cents", int64(mark.Refunded-account.Accepted.Cents), int64(c.Ledger.RefundedCents))
 	}
 	return nil
 }
@@ -175,6 +175,6 @@ func (s *Settler) compareHighest(ctx context.Context, c *comparison, account gam
 	if err != nil {
 		return err
 	}
-	c.want("highest claim", int64(max(now.Claimed.Packets, account.Highest)), int64(now.Claimed.Packets))
+	c.expect("highest claim", int64(max(now.Claimed.Packets, account.Highest)), int64(now.Claimed.Packets))
 	return nil
 }

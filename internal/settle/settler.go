@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // Books are the rounds and their money in SQL. Every step may be repeated.
@@ -46,12 +46,12 @@ type Books interface {
 // they do not fit together.
 type Outbox interface {
 	// Take takes entries that nobody was given, Retake those that were given to this process and not acknowledged.
-	Take(ctx context.Context, round string, count int) ([]game.Entry, error)
-	Retake(ctx context.Context, round, after string, count int) ([]game.Entry, error)
+	ReadNew(ctx context.Context, round string, count int) ([]game.Entry, error)
+	ReadPending(ctx context.Context, round, after string, count int) ([]game.Entry, error)
 	// TakeOver takes what others were given at least idle ago; next is "0-0" at the end.
-	TakeOver(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error)
+	ClaimStale(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error)
 	Acknowledge(ctx context.Context, round string, entries ...string) error
-	Raw(ctx context.Context, round, entry string) (string, error)
+	ReadRaw(ctx context.Context, round, entry string) (string, error)
 	ParseRaw(round, entry, raw string) game.Entry
 	Watermark(ctx context.Context, round string) (game.Watermark, error)
 	// Claims are those with a number above after, in their order.
@@ -59,14 +59,14 @@ type Outbox interface {
 	// SetFrozen brings the flag in Redis to what the round says, unless Redis has heard something newer.
 	SetFrozen(ctx context.Context, round game.Round) error
 	// CloseAgain closes a round that the ledger knows to be closed, and whose close Redis has lost.
-	CloseAgain(ctx context.Context, round game.Round) error
+	RepeatClose(ctx context.Context, round game.Round) error
 	// Repair makes the keys anew that the round has lost, from those that it has, and returns their names.
 	Repair(ctx context.Context, round game.Round) (restored []string, err error)
-	Retire(ctx context.Context, round game.Round, lifetime time.Duration) error
-	Dismiss(ctx context.Context, round string, silent time.Duration) (int, error)
+	ExpireKeys(ctx context.Context, round game.Round, lifetime time.Duration) error
+	RemoveIdleConsumers(ctx context.Context, round string, silent time.Duration) (int, error)
 	PublishNotice(ctx context.Context, room string, notice []byte) error
 	// TellHosts gives a room's hosts alone the code of a notice.
-	TellHosts(ctx context.Context, room, code string) error
+	NotifyHosts(ctx context.Context, room, code string) error
 	// Now estimates Redis' clock.
 	Now() game.Moment
 }
@@ -76,14 +76,14 @@ type Options struct {
 	// Retention is how long the keys of a settled round stay; 24 h.
 	Retention time.Duration
 	// TakeOverAfter is how long an entry waits for whoever took it before another settler does; 15 s.
-	TakeOverAfter time.Duration
+	ClaimStaleAfter time.Duration
 	// DismissAfter is how long a settler with nothing pending may be silent before its name is removed; 10 min.
-	DismissAfter time.Duration
+	RemoveConsumersAfter time.Duration
 	// WatchSettled is how long a settled round is looked after before nobody does any more: so much a Redis that syncs every second
 	// may lose, the close of the round among it; 10 s. With Embedded it is nothing.
-	WatchSettled time.Duration
+	WatchSettledFor time.Duration
 	// AlarmBefore is how long before their expiry the keys of an unsettled round raise an alarm; 3 days.
-	AlarmBefore time.Duration
+	ExpiryAlarmBefore time.Duration
 	// Embedded says that Redis runs within this process: keys that are gone are gone for good, and nobody is asked.
 	Embedded bool
 	Log      *slog.Logger // nil: no log
@@ -96,12 +96,12 @@ func (o *Options) fill() {
 		}
 	}
 	fill(&o.Retention, 24*time.Hour)
-	fill(&o.TakeOverAfter, 15*time.Second)
-	fill(&o.DismissAfter, 10*time.Minute)
-	fill(&o.AlarmBefore, 72*time.Hour)
-	fill(&o.WatchSettled, 10*time.Second)
+	fill(&o.ClaimStaleAfter, 15*time.Second)
+	fill(&o.RemoveConsumersAfter, 10*time.Minute)
+	fill(&o.ExpiryAlarmBefore, 72*time.Hour)
+	fill(&o.WatchSettledFor, 10*time.Second)
 	if o.Embedded {
-		o.WatchSettled = 0
+		o.WatchSettledFor = 0
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -110,15 +110,15 @@ func (o *Options) fill() {
 
 // Settler settles rounds. Safe for concurrent use, and beside others on the same Books and Outbox.
 type Settler struct {
-	books   Books
-	outbox  Outbox
-	options Options
-	log     *slog.Logger
-	counts  counts
-	failing failures // by round, and "" for the list of them
-	nudge   chan struct{}
-	hurry   chan struct{} // closed by hasten
-	hasten  func()
+	books          Books
+	outbox         Outbox
+	options        Options
+	log            *slog.Logger
+	counts         counts
+	failing        failureTimes // by round, and "" for the list of them
+	wake           chan struct{}
+	expedited      chan struct{} // closed by hasten
+	closeExpedited func()
 }
 
 // New returns a settler; Run makes it work.
@@ -126,17 +126,17 @@ func New(books Books, outbox Outbox, options Options) *Settler {
 	options.fill()
 	hurry := make(chan struct{})
 	return &Settler{
-		books: books, outbox: outbox, options: options, log: options.Log, nudge: make(chan struct{}, 1),
-		hurry: hurry, hasten: sync.OnceFunc(func() { close(hurry) }),
+		books: books, outbox: outbox, options: options, log: options.Log, wake: make(chan struct{}, 1),
+		expedited: hurry, closeExpedited: sync.OnceFunc(func() { close(hurry) }),
 	}
 }
 
 const (
 	// lookEvery is how long it can take until a new round is noticed without a nudge.
-	lookEvery = 500 * time.Millisecond
-	lookFor   = 5 * time.Second
+	pollInterval = 500 * time.Millisecond
+	pollTimeout  = 5 * time.Second
 	// worstDelay is how long what failed is left alone at most.
-	worstDelay = 5 * time.Second
+	maxRetryDelay = 5 * time.Second
 )
 
 // Run settles every round there is, each in a goroutine of its own, until ctx is done; then it returns when what was under
@@ -145,11 +145,11 @@ func (s *Settler) Run(ctx context.Context) {
 	var attended sync.Map // ids of rounds that have a clerk
 	var clerks sync.WaitGroup
 	defer clerks.Wait()
-	failures := patience.Backoff{Worst: worstDelay}
+	failures := backoff.Exponential{Max: maxRetryDelay}
 	for {
-		wait := lookEvery
+		wait := pollInterval
 		rounds, err := s.listUnsettled(ctx)
-		s.failing.note("", err != nil)
+		s.failing.record("", err != nil)
 		if err != nil && ctx.Err() == nil {
 			wait = failures.Next()
 			s.log.Warn("cannot read which rounds are to be settled", "error", err, "again_in", wait)
@@ -163,25 +163,25 @@ func (s *Settler) Run(ctx context.Context) {
 			}
 			clerks.Go(func() {
 				defer attended.Delete(round.ID)
-				s.attend(ctx, round)
+				s.runWorker(ctx, round)
 			})
 		}
-		if !patience.Pause(ctx, wait, s.nudge) {
+		if !backoff.Sleep(ctx, wait, s.wake) {
 			return
 		}
 	}
 }
 
 func (s *Settler) listUnsettled(ctx context.Context) ([]game.Round, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	return s.books.Unsettled(ctx)
 }
 
 // Nudge makes Run look for rounds now.
-func (s *Settler) Nudge() {
+func (s *Settler) Wake() {
 	select {
-	case s.nudge <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }

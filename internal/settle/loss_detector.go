@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // Witness holds Redis to what this process heard of it, by pub/sub and by answers. A Redis that comes back without its newest
@@ -21,115 +21,115 @@ import (
 // were missed or came out of their order, and the count of claims always.
 //
 // Safe for concurrent use.
-type Witness struct {
+type LossDetector struct {
 	settler *Settler
-	nudge   chan struct{}
+	wake    chan struct{}
 
 	mu     sync.Mutex
-	rounds map[string]*testimony
+	rounds map[string]*observed
 }
 
 // testimony is what was heard of a round.
-type testimony struct {
-	room    string
-	at      time.Time // when something was heard last
-	highest int       // number of a claim
-	last    game.Claim
-	doubted []game.Claim // to be looked up, see Witness
-	missing time.Time    // since when Redis has lost the round's keys, and the ledger not all that was heard of; zero: it has
+type observed struct {
+	room         string
+	lastSeen     time.Time // when something was heard last
+	highest      int       // number of a claim
+	last         game.Claim
+	unverified   []game.Claim // to be looked up, see Witness
+	missingSince time.Time    // since when Redis has lost the round's keys, and the ledger not all that was heard of; zero: it has
 }
 
 const (
 	// witnessEvery is how often Redis is asked.
-	witnessEvery = time.Second
+	checkInterval = time.Second
 	// mostDoubted bounds what is looked up at once for a round.
-	mostDoubted = 64
+	maxUnverified = 64
 	// missingAfter is how long wins of a round without keys may be on their way to the ledger.
 	missingAfter = 3 * time.Second
 	// forgetGoneAfter is how long what was heard of a round without keys is kept: they may come back, with less in them.
-	forgetGoneAfter = time.Hour
+	forgetAfter = time.Hour
 )
 
 // NewWitness returns a witness that has heard nothing yet; Run makes it look.
-func NewWitness(settler *Settler) *Witness {
-	return &Witness{settler: settler, nudge: make(chan struct{}, 1), rounds: make(map[string]*testimony)}
+func NewLossDetector(settler *Settler) *LossDetector {
+	return &LossDetector{settler: settler, wake: make(chan struct{}, 1), rounds: make(map[string]*observed)}
 }
 
 // Hear takes one message from Redis. It never blocks. Messages must come in the order in which Redis sent them.
-func (w *Witness) Hear(heard game.Heard) {
+func (w *LossDetector) HandleEvent(heard game.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case heard.Claims != nil && len(heard.Claims.Claims) > 0:
-		w.heardClaims(heard.Room, heard.Claims)
-	case heard.Lost:
+		w.recordClaims(heard.Room, heard.Claims)
+	case heard.Missed:
 		for _, t := range w.rounds {
 			if t.room == heard.Room {
-				w.doubt(t)
+				w.queueVerification(t)
 			}
 		}
 	}
 }
 
-func (w *Witness) heardClaims(room string, claims *game.Claimed) {
-	t := w.of(room, claims.Round)
+func (w *LossDetector) recordClaims(room string, claims *game.Claimed) {
+	t := w.observedRound(room, claims.Round)
 	first, last := claims.Claims[0], claims.Claims[len(claims.Claims)-1]
 	if first.Number != t.last.Number+1 {
-		w.doubt(t)
+		w.queueVerification(t)
 	}
 	t.last = last
 	t.highest = max(t.highest, last.Number)
 }
 
 // Granted takes note of a claim number that Redis answered this process with.
-func (w *Witness) Granted(room, round string, number int) {
+func (w *LossDetector) RecordGrant(room, round string, number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t := w.of(room, round)
+	t := w.observedRound(room, round)
 	t.highest = max(t.highest, number)
 }
 
-func (w *Witness) of(room, round string) *testimony {
+func (w *LossDetector) observedRound(room, round string) *observed {
 	t := w.rounds[round]
 	if t == nil {
-		t = &testimony{room: room}
+		t = &observed{room: room}
 		w.rounds[round] = t
 	}
-	t.at = time.Now()
+	t.lastSeen = time.Now()
 	return t
 }
 
 // doubt has the last claim that was heard of looked up.
-func (w *Witness) doubt(t *testimony) {
+func (w *LossDetector) queueVerification(t *observed) {
 	if t.last.Number == 0 {
 		return
 	}
-	if len(t.doubted) == mostDoubted {
-		t.doubted = t.doubted[:mostDoubted-1]
+	if len(t.unverified) == maxUnverified {
+		t.unverified = t.unverified[:maxUnverified-1]
 	}
-	t.doubted = append(t.doubted, t.last)
+	t.unverified = append(t.unverified, t.last)
 	select {
-	case w.nudge <- struct{}{}:
+	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
 // Ear is a subscription, by which Hear is called for rooms.
-type Ear interface {
+type RoomSubscription interface {
 	Add(ctx context.Context, room string) error
 	Remove(ctx context.Context, room string) error
 }
 
 // Run looks until ctx is done. With an ear of its own it listens to the rooms of all rounds that are not settled; nil: whoever
 // else listens calls Hear.
-func (w *Witness) Run(ctx context.Context, ear Ear) {
+func (w *LossDetector) Run(ctx context.Context, ear RoomSubscription) {
 	rooms := make(map[string]bool)
-	failures := patience.Backoff{Worst: worstDelay}
+	failures := backoff.Exponential{Max: maxRetryDelay}
 	for {
-		wait := witnessEvery
-		err := w.Look(ctx)
+		wait := checkInterval
+		err := w.Check(ctx)
 		if err == nil && ear != nil {
-			err = w.listen(ctx, ear, rooms)
+			err = w.followRooms(ctx, ear, rooms)
 		}
 		if err != nil && ctx.Err() == nil {
 			wait = max(wait, failures.Next())
@@ -137,14 +137,14 @@ func (w *Witness) Run(ctx context.Context, ear Ear) {
 		} else {
 			failures.Reset()
 		}
-		if !patience.Pause(ctx, wait, w.nudge) {
+		if !backoff.Sleep(ctx, wait, w.wake) {
 			return
 		}
 	}
 }
 
 // listen keeps an ear on the rooms where something can be granted, or is to be settled.
-func (w *Witness) listen(ctx context.Context, ear Ear, rooms map[string]bool) error {
+func (w *LossDetector) followRooms(ctx context.Context, ear RoomSubscription, rooms map[string]bool) error {
 	rounds, err := w.settler.listUnsettled(ctx)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (w *Witness) listen(ctx context.Context, ear Ear, rooms map[string]bool) er
 }
 
 // Look asks Redis about every round that something was heard of.
-func (w *Witness) Look(ctx context.Context) error {
+func (w *LossDetector) Check(ctx context.Context) error {
 	w.mu.Lock()
 	ids := make([]string, 0, len(w.rounds))
 	for id := range w.rounds {
@@ -184,50 +184,50 @@ func (w *Witness) Look(ctx context.Context) error {
 	w.mu.Unlock()
 	var errs []error
 	for _, id := range ids {
-		if err := w.lookAt(ctx, id); err != nil {
+		if err := w.checkRound(ctx, id); err != nil {
 			errs = append(errs, fmt.Errorf("round %s: %w", id, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (w *Witness) lookAt(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, stepFor)
+func (w *LossDetector) checkRound(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	heard := w.heard(id) // before Redis is asked
+	heard := w.copyObserved(id) // before Redis is asked
 	mark, err := w.settler.outbox.Watermark(ctx, id)
 	if errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) {
-		return w.withoutKeys(ctx, id, heard)
+		return w.checkAgainstLedger(ctx, id, heard)
 	}
 	if err != nil {
 		return err
 	}
 	if mark.Claimed.Packets < heard.highest {
-		return w.alarm(ctx, id, heard.highest, mark, backwards(heard.highest, 0, mark))
+		return w.reportLoss(ctx, id, heard.highest, mark, describeLoss(heard.highest, 0, mark))
 	}
-	for _, claim := range heard.doubted {
-		another, err := w.another(ctx, id, claim)
+	for _, claim := range heard.unverified {
+		another, err := w.findReplacement(ctx, id, claim)
 		if err != nil {
 			return err
 		}
 		if another != "" {
-			return w.alarm(ctx, id, heard.highest, mark, another)
+			return w.reportLoss(ctx, id, heard.highest, mark, another)
 		}
-		w.believe(id, claim)
+		w.markVerified(id, claim)
 	}
-	w.saw(id, mark)
+	w.recordWatermark(id, mark)
 	return nil
 }
 
 // saw takes note of where Redis stands.
-func (w *Witness) saw(id string, mark game.Watermark) {
+func (w *LossDetector) recordWatermark(id string, mark game.Watermark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.rounds[id]
 	if t == nil {
 		return
 	}
-	if mark.Phase == game.Closed && mark.Quiet() && t.highest <= mark.Claimed.Packets && len(t.doubted) == 0 {
+	if mark.Phase == game.Closed && mark.Quiet() && t.highest <= mark.Claimed.Packets && len(t.unverified) == 0 {
 		delete(w.rounds, id) // the ledger knows all of it from now on
 		return
 	}
@@ -235,7 +235,7 @@ func (w *Witness) saw(id string, mark game.Watermark) {
 }
 
 // another tells whose claim Redis has in the place of one that was heard of.
-func (w *Witness) another(ctx context.Context, round string, heard game.Claim) (string, error) {
+func (w *LossDetector) findReplacement(ctx context.Context, round string, heard game.Claim) (string, error) {
 	found, err := w.settler.outbox.Claims(ctx, round, heard.Number-1, 1)
 	switch {
 	case err != nil:
@@ -250,67 +250,67 @@ func (w *Witness) another(ctx context.Context, round string, heard game.Claim) (
 }
 
 // alarm freezes the round, and begins anew with what Redis holds of it.
-func (w *Witness) alarm(ctx context.Context, id string, number int, mark game.Watermark, why string) error {
-	if err := w.settler.lost(ctx, id, number, why); err != nil {
+func (w *LossDetector) reportLoss(ctx context.Context, id string, number int, mark game.Watermark, why string) error {
+	if err := w.settler.freezeForLoss(ctx, id, number, why); err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t := w.rounds[id]; t != nil {
-		t.highest, t.last, t.doubted = mark.Claimed.Packets, game.Claim{}, nil
+		t.highest, t.last, t.unverified = mark.Claimed.Packets, game.Claim{}, nil
 	}
 	return nil
 }
 
-func (w *Witness) heard(id string) testimony {
+func (w *LossDetector) copyObserved(id string) observed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t := w.rounds[id]; t != nil {
-		return testimony{highest: t.highest, doubted: slices.Clone(t.doubted)}
+		return observed{highest: t.highest, unverified: slices.Clone(t.unverified)}
 	}
-	return testimony{}
+	return observed{}
 }
 
 // believe strikes out what Redis still has.
-func (w *Witness) believe(id string, claim game.Claim) {
+func (w *LossDetector) markVerified(id string, claim game.Claim) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t := w.rounds[id]; t != nil {
-		t.doubted = slices.DeleteFunc(t.doubted, func(c game.Claim) bool { return c == claim })
+		t.unverified = slices.DeleteFunc(t.unverified, func(c game.Claim) bool { return c == claim })
 	}
 }
 
 // withoutKeys holds the ledger to what was heard of a round whose keys are lost: wins that are not in the ledger can come from
 // nowhere any more. A settler may have some in hand, or make the keys anew, so it is said only when it was so for a while.
-func (w *Witness) withoutKeys(ctx context.Context, id string, heard testimony) error {
+func (w *LossDetector) checkAgainstLedger(ctx context.Context, id string, heard observed) error {
 	account, err := w.settler.books.Account(ctx, id)
 	if err != nil {
 		return err
 	}
 	missing := heard.highest > account.Highest && heard.highest > account.Excused
-	if !w.missingFor(id, missing) {
+	if !w.missingLongEnough(id, missing) {
 		return nil
 	}
-	return w.settler.lost(ctx, id, heard.highest, fmt.Sprintf("claim %d had been granted, the ledger knows of %d, and redis has lost the round",
+	return w.settler.freezeForLoss(ctx, id, heard.highest, fmt.Sprintf("claim %d had been granted, the ledger knows of %d, and redis has lost the round",
 		heard.highest, account.Highest))
 }
 
 // missingFor reports whether wins have been missing for long enough to say so. Rounds without keys are forgotten after an hour.
-func (w *Witness) missingFor(id string, missing bool) bool {
+func (w *LossDetector) missingLongEnough(id string, missing bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.rounds[id]
 	switch {
 	case t == nil:
 		return false
-	case time.Since(t.at) > forgetGoneAfter:
+	case time.Since(t.lastSeen) > forgetAfter:
 		delete(w.rounds, id)
 		return false
 	case !missing:
-		t.missing = time.Time{}
+		t.missingSince = time.Time{}
 		return false
-	case t.missing.IsZero():
-		t.missing = time.Now()
+	case t.missingSince.IsZero():
+		t.missingSince = time.Now()
 	}
-	return time.Since(t.missing) >= missingAfter
+	return time.Since(t.missingSince) >= missingAfter
 }

@@ -9,64 +9,64 @@ import (
 	"slices"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 const (
 	// leastEntries and mostEntries bound what is taken at once; in between it is as many as hold inHand claims, by the last
 	// ones. So much is held in memory, whatever waits in Redis.
-	leastEntries, mostEntries, inHand = 64, 2000, 20_000
+	minBatchEntries, maxBatchEntries, targetBatchClaims = 64, 2000, 20_000
 	// someEntries are taken, or acknowledged, at once while taps come, which wait in Redis meanwhile; breath is the time between.
-	someEntries, breath = 16, 2 * time.Millisecond
+	throttledEntries, throttlePause = 16, 2 * time.Millisecond
 	// mostClaims and leastClaims bound the claims of one transaction. It begins large, and shrinks while transactions fail: on
 	// a database that has become slow a large one might never end in time.
-	mostClaims, leastClaims = 5000, 256
+	maxTxClaims, minTxClaims = 5000, 256
 	// openPause is how long an empty outbox is left alone, quietPause that of a frozen round. While it rains claims are left to
 	// gather: a transaction costs as much as a hundred of them, and its work is taken from the taps of the same moment.
-	openPause  = 50 * time.Millisecond
-	rainPause  = 250 * time.Millisecond
-	quietPause = time.Second
+	emptyPause  = 50 * time.Millisecond
+	rainPause   = 250 * time.Millisecond
+	frozenPause = time.Second
 	// stepFor bounds one call to Redis or the database.
-	stepFor = 15 * time.Second
+	callTimeout = 15 * time.Second
 	// auditEvery is how often a round is compared with its books while nothing else calls for it.
-	auditEvery = time.Second
+	auditInterval = time.Second
 	// inheritEvery is how often is looked for what dead settlers left.
-	inheritEvery = 5 * time.Second
+	claimStaleInterval = 5 * time.Second
 )
 
 // clerk settles one round. It is used by one goroutine.
-type clerk struct {
+type worker struct {
 	*Settler
 	round game.Round
 	// unsure: something failed, so entries may be given to this process and not acknowledged. They come first again.
-	unsure    bool
-	backlog   bool // the last time there was more to take than was taken
-	gently    bool // it rains, and there is no backlog: there is time to leave the machine to the taps
-	closing   bool // a refund came: there may be more to do than to wait
-	claims    int  // of one transaction at most, or those of one entry
-	entries   int  // to take at once
-	inherited time.Time
-	audited   time.Time
-	audit     audit
+	mayHavePending bool
+	backlog        bool // the last time there was more to take than was taken
+	throttled      bool // it rains, and there is no backlog: there is time to leave the machine to the taps
+	refundSeen     bool // a refund came: there may be more to do than to wait
+	txClaims       int  // of one transaction at most, or those of one entry
+	batchSize      int  // to take at once
+	staleClaimedAt time.Time
+	auditedAt      time.Time
+	audit          audit
 	// settledAt is when this clerk first saw the round settled; retired: its keys were given their last time to live.
-	settledAt time.Time
-	retired   bool
+	settledSince time.Time
+	expirySet    bool
 }
 
 // attend settles a round until nothing is left to do for it, or ctx is done.
-func (s *Settler) attend(ctx context.Context, round game.Round) {
-	c := &clerk{Settler: s, round: round, unsure: true, claims: mostClaims, entries: leastEntries}
-	failures := patience.Backoff{Worst: worstDelay}
-	defer s.failing.note(round.ID, false)
+func (s *Settler) runWorker(ctx context.Context, round game.Round) {
+	c := &worker{Settler: s, round: round, mayHavePending: true, txClaims: maxTxClaims, batchSize: minBatchEntries}
+	failures := backoff.Exponential{Max: maxRetryDelay}
+	defer s.failing.record(round.ID, false)
 	for {
-		wait, done, err := c.look(ctx)
-		s.failing.note(round.ID, err != nil)
+		wait, done, err := c.step(ctx)
+		s.failing.record(round.ID, err != nil)
 		switch {
 		case ctx.Err() != nil || (err == nil && done):
 			return
 		case err != nil:
-			c.unsure = true
+			c.mayHavePending = true
 			wait = failures.Next()
 			s.log.Warn("cannot settle a round", "round", round.ID, "room", round.Room, "error", err, "again_in", wait)
 		default:
@@ -79,60 +79,60 @@ func (s *Settler) attend(ctx context.Context, round game.Round) {
 }
 
 // look does what is there to do; wait is how long nothing else is, as far as it can tell.
-func (c *clerk) look(ctx context.Context) (wait time.Duration, done bool, err error) {
+func (c *worker) step(ctx context.Context) (wait time.Duration, done bool, err error) {
 	defer func() {
 		if broken := recover(); broken != nil { // a round that cannot be worked out must not stop the others
 			err = fmt.Errorf("panic: %v\n%s", broken, debug.Stack())
 		}
 	}()
-	err = c.empty(ctx)
+	err = c.drain(ctx)
 	gone := errors.Is(err, game.ErrGone)
 	if err != nil && !gone {
 		return 0, false, err
 	}
-	if gone || c.closing || c.round.Phase.Over() || time.Since(c.audited) >= auditEvery {
-		c.audited, c.closing = time.Now(), false
+	if gone || c.refundSeen || c.round.Phase.Over() || time.Since(c.auditedAt) >= auditInterval {
+		c.auditedAt, c.refundSeen = time.Now(), false
 		done, err = c.advance(ctx)
-		if errors.Is(err, errWithoutKeys) {
-			return c.withoutKeys(ctx)
+		if errors.Is(err, errNoKeys) {
+			return c.settleWithoutKeys(ctx)
 		}
 		if err != nil || done {
 			return 0, done, err
 		}
 	}
-	return c.rest(), false, nil
+	return c.idlePause(), false, nil
 }
 
-func (c *clerk) rest() time.Duration {
+func (c *worker) idlePause() time.Duration {
 	switch {
-	case c.round.Frozen, c.retired:
-		return quietPause
+	case c.round.Frozen, c.expirySet:
+		return frozenPause
 	case c.round.Phase.Over():
-		return openPause
+		return emptyPause
 	default:
 		return rainPause
 	}
 }
 
 // empty books what is in the outbox until nothing more is, or it is time to look at something else.
-func (c *clerk) empty(ctx context.Context) error {
-	c.gently = false // until it is known how much there is
-	if c.unsure {
-		if err := c.again(ctx); err != nil {
+func (c *worker) drain(ctx context.Context) error {
+	c.throttled = false // until it is known how much there is
+	if c.mayHavePending {
+		if err := c.replayPending(ctx); err != nil {
 			return err
 		}
-		c.unsure = false
+		c.mayHavePending = false
 	}
-	if time.Since(c.inherited) >= inheritEvery {
-		c.inherited = time.Now()
-		if err := c.inherit(ctx); err != nil {
+	if time.Since(c.staleClaimedAt) >= claimStaleInterval {
+		c.staleClaimedAt = time.Now()
+		if err := c.claimStale(ctx); err != nil {
 			return err
 		}
 	}
-	for since := time.Now(); time.Since(since) < auditEvery; {
-		entries, all, err := c.take(ctx)
+	for since := time.Now(); time.Since(since) < auditInterval; {
+		entries, all, err := c.readNew(ctx)
 		if err == nil && len(entries) > 0 {
-			err = c.settle(ctx, entries)
+			err = c.bookAndAcknowledge(ctx, entries)
 		}
 		if err != nil || all {
 			return err // what came meanwhile gathers for the next time
@@ -143,73 +143,73 @@ func (c *clerk) empty(ctx context.Context) error {
 
 // take takes what nobody was given yet, up to what may be in hand; all: there was no more. What was taken before an error comes
 // again, as c is unsure then.
-func (c *clerk) take(ctx context.Context) (entries []game.Entry, all bool, err error) {
-	c.gently = !c.backlog && !c.round.Phase.Over() && !c.hurrying()
-	for len(entries) < c.entries && !all {
-		count := c.entries - len(entries)
-		if c.gently {
-			count = min(count, someEntries)
+func (c *worker) readNew(ctx context.Context) (entries []game.Entry, all bool, err error) {
+	c.throttled = !c.backlog && !c.round.Phase.Over() && !c.isExpedited()
+	for len(entries) < c.batchSize && !all {
+		count := c.batchSize - len(entries)
+		if c.throttled {
+			count = min(count, throttledEntries)
 		}
-		some, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) { return c.outbox.Take(ctx, c.round.ID, count) })
+		some, err := withTimeout(ctx, func(ctx context.Context) ([]game.Entry, error) { return c.outbox.ReadNew(ctx, c.round.ID, count) })
 		if err != nil {
 			return nil, false, err
 		}
 		entries, all = append(entries, some...), len(some) < count
-		if c.gently && !all {
-			patience.Pause(ctx, breath, nil)
+		if c.throttled && !all {
+			backoff.Sleep(ctx, throttlePause, nil)
 		}
 	}
 	c.backlog = !all
-	c.gently = c.gently && all
+	c.throttled = c.throttled && all
 	return entries, all, nil
 }
 
 // again books what this process was given before.
-func (c *clerk) again(ctx context.Context) error {
+func (c *worker) replayPending(ctx context.Context) error {
 	for after := "0"; ; {
-		entries, err := timed(ctx, func(ctx context.Context) ([]game.Entry, error) {
-			return c.outbox.Retake(ctx, c.round.ID, after, c.entries)
+		entries, err := withTimeout(ctx, func(ctx context.Context) ([]game.Entry, error) {
+			return c.outbox.ReadPending(ctx, c.round.ID, after, c.batchSize)
 		})
 		if err != nil || len(entries) == 0 {
 			return err
 		}
 		after = entries[len(entries)-1].ID
-		if err := c.settle(ctx, entries); err != nil {
+		if err := c.bookAndAcknowledge(ctx, entries); err != nil {
 			return err
 		}
 	}
 }
 
 // inherit books what settlers that are dead, or stuck, were given, and forgets those that left nothing.
-func (c *clerk) inherit(ctx context.Context) error {
+func (c *worker) claimStale(ctx context.Context) error {
 	for from := ""; from != "0-0"; {
-		entries, err := timed(ctx, func(ctx context.Context) (entries []game.Entry, err error) {
-			entries, from, err = c.outbox.TakeOver(ctx, c.round.ID, cmp.Or(from, "0"), c.options.TakeOverAfter, c.entries)
+		entries, err := withTimeout(ctx, func(ctx context.Context) (entries []game.Entry, err error) {
+			entries, from, err = c.outbox.ClaimStale(ctx, c.round.ID, cmp.Or(from, "0"), c.options.ClaimStaleAfter, c.batchSize)
 			return entries, err
 		})
 		if err != nil {
 			return err
 		}
-		if err := c.settle(ctx, entries); err != nil {
+		if err := c.bookAndAcknowledge(ctx, entries); err != nil {
 			return err
 		}
 	}
-	_, err := timed(ctx, func(ctx context.Context) (int, error) {
-		return c.outbox.Dismiss(ctx, c.round.ID, c.options.DismissAfter)
+	_, err := withTimeout(ctx, func(ctx context.Context) (int, error) {
+		return c.outbox.RemoveIdleConsumers(ctx, c.round.ID, c.options.RemoveConsumersAfter)
 	})
 	return err
 }
 
 // settle books entries in transactions of a bounded size, and acknowledges those of each once it has committed.
-func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
-	c.learnSize(entries)
+func (c *worker) bookAndAcknowledge(ctx context.Context, entries []game.Entry) error {
+	c.adjustBatchSize(entries)
 	for len(entries) > 0 {
-		count := fitting(entries, c.claims)
+		count := countWithin(entries, c.txClaims)
 		if err := c.book(ctx, entries[:count]); err != nil {
-			c.claims = max(leastClaims, c.claims/2)
+			c.txClaims = max(minTxClaims, c.txClaims/2)
 			return err
 		}
-		c.claims = min(mostClaims, c.claims*2)
+		c.txClaims = min(maxTxClaims, c.txClaims*2)
 		if err := c.acknowledge(ctx, entries[:count]); err != nil {
 			return err
 		}
@@ -218,42 +218,42 @@ func (c *clerk) settle(ctx context.Context, entries []game.Entry) error {
 	return nil
 }
 
-func (c *clerk) acknowledge(ctx context.Context, entries []game.Entry) error {
+func (c *worker) acknowledge(ctx context.Context, entries []game.Entry) error {
 	at := len(entries)
-	if c.gently {
-		at = someEntries
+	if c.throttled {
+		at = throttledEntries
 	}
 	for some := range slices.Chunk(entries, at) {
 		ids := make([]string, len(some))
 		for i := range ids {
 			ids[i] = some[i].ID
 		}
-		_, err := timed(ctx, func(ctx context.Context) (struct{}, error) {
+		_, err := withTimeout(ctx, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, c.outbox.Acknowledge(ctx, c.round.ID, ids...)
 		})
 		if err != nil {
 			return err
 		}
-		if c.gently {
-			patience.Pause(ctx, breath, nil)
+		if c.throttled {
+			backoff.Sleep(ctx, throttlePause, nil)
 		}
 	}
 	return nil
 }
 
 // learnSize works out how many entries to take next.
-func (c *clerk) learnSize(entries []game.Entry) {
+func (c *worker) adjustBatchSize(entries []game.Entry) {
 	claims := 0
 	for i := range entries {
 		claims += len(entries[i].Claims)
 	}
 	if len(entries) > 0 {
-		c.entries = min(max(leastEntries, inHand*len(entries)/max(claims, 1)), mostEntries)
+		c.batchSize = min(max(minBatchEntries, targetBatchClaims*len(entries)/max(claims, 1)), maxBatchEntries)
 	}
 }
 
 // fitting is how many of the entries go into one transaction of about so many claims.
-func fitting(entries []game.Entry, most int) int {
+func countWithin(entries []game.Entry, most int) int {
 	claims := 0
 	for i := range entries {
 		if claims += len(entries[i].Claims); claims >= most {
@@ -265,15 +265,15 @@ func fitting(entries []game.Entry, most int) int {
 
 // book books entries. If the database will never take them, it books each alone, whatever is among them, and one that it still
 // refuses becomes a dead letter. A dead letter that the database refuses is an error: it cannot be kept.
-func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
+func (c *worker) book(ctx context.Context, entries []game.Entry) error {
 	book := c.books.Book
-	if c.gently {
+	if c.throttled {
 		book = c.books.BookGently
 	}
-	booked, err := timed(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, c.round.ID, entries) })
+	booked, err := withTimeout(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, c.round.ID, entries) })
 	switch {
 	case err == nil:
-		return c.took(ctx, booked, entries)
+		return c.recordBooked(ctx, booked, entries)
 	case !errors.Is(err, game.ErrRefused):
 		return err
 	case len(entries) == 1 && entries[0].Fault != "":
@@ -287,7 +287,7 @@ func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 		return nil
 	}
 	poison := game.Entry{ID: entries[0].ID, At: entries[0].At, Fault: "the database refuses it: " + err.Error()}
-	poison.Raw, err = c.outbox.Raw(ctx, c.round.ID, poison.ID)
+	poison.Raw, err = c.outbox.ReadRaw(ctx, c.round.ID, poison.ID)
 	if errors.Is(err, game.ErrNotFound) { // a Redis that was set back since it gave the entry
 		poison.Raw, err = fmt.Sprintf("%+v", entries[0]), nil
 	}
@@ -298,7 +298,7 @@ func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 }
 
 // took counts what was booked, and tells the world of an alarm. The ledger has frozen the round then.
-func (c *clerk) took(ctx context.Context, booked game.Booked, entries []game.Entry) error {
+func (c *worker) recordBooked(ctx context.Context, booked game.Booked, entries []game.Entry) error {
 	c.counts.claims.Add(int64(booked.Claims))
 	c.counts.cents.Add(int64(booked.Cents))
 	c.counts.redelivered.Add(int64(booked.Redelivered))
@@ -309,18 +309,18 @@ func (c *clerk) took(ctx context.Context, booked game.Booked, entries []game.Ent
 			"quarantined_claims", booked.Quarantined, "dead_letters", booked.DeadLetters, "last_entry", entries[len(entries)-1].ID)
 	}
 	for i := range entries {
-		c.closing = c.closing || entries[i].Refund != nil
+		c.refundSeen = c.refundSeen || entries[i].Refund != nil
 	}
 	c.counts.lag.Store(max(0, int64(c.outbox.Now()-entries[len(entries)-1].At)))
 	if booked.Alarm == "" {
 		return nil
 	}
-	return c.freeze(ctx, c.round, game.FrozenBooksDiffer, booked.Alarm)
+	return c.freezeAndAlert(ctx, c.round, game.FrozenBooksDiffer, booked.Alarm)
 }
 
 // timed gives one call its deadline.
-func timed[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, stepFor)
+func withTimeout[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return call(ctx)
 }
