@@ -11,8 +11,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// Freeze stops a round: nothing is granted, refunded or paid out any more; what was granted still settles. A frozen round is
-// returned as it is. game.ErrWrongPhase: it is a draft, or settled. game.ErrNotFound.
+// Freeze freezes a round for its host: nothing more is granted, refunded or paid out; claims granted before are still booked. A round
+// that is frozen already is returned as it is. game.ErrWrongPhase: it is a draft, or settled. game.ErrNotFound.
 func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.books.NoteFrozen(ctx, id, game.FrozenByHost)
 	if err == nil {
@@ -25,8 +25,8 @@ func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 	return round, nil
 }
 
-// freeze is an alarm: it stops the round, and tells operators and hosts. SQL says first that it is frozen: a settler that
-// dies in between leaves the rest to the others.
+// freezeAndAlert freezes a round whose books do not agree, and alerts operators (by log and counter) and hosts. The ledger is first: if
+// this process dies after that, other settlers bring Redis to the same state.
 func (s *Settler) freezeAndAlert(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
 	frozen, err := s.books.NoteFrozen(ctx, round.ID, reason)
 	if err != nil {
@@ -38,14 +38,14 @@ func (s *Settler) freezeAndAlert(ctx context.Context, round game.Round, reason g
 	return errors.Join(s.syncFrozenFlag(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
-// lost is an alarm of its own: Redis has forgotten claims up to a number that had been granted, and told of. Of all who notice,
-// one tells operators and hosts. Where a host has excused it, or the round is settled, nothing happens.
+// freezeForLoss freezes a round because Redis has lost claims, with numbers up to number, that players were told of. Of all processes
+// that notice it, the first alerts operators and hosts. If the host has excused the loss, or the round is settled, nothing happens.
 func (s *Settler) freezeForLoss(ctx context.Context, id string, number int, why string) error {
 	round, first, err := s.books.NoteLost(ctx, id, number)
 	if err != nil || !round.Frozen {
 		return err
 	}
-	err = s.syncFrozenFlag(ctx, round) // whoever was first may have died before
+	err = s.syncFrozenFlag(ctx, round) // the process that froze it first may have died before this
 	if !first {
 		return err
 	}
@@ -56,10 +56,10 @@ func (s *Settler) freezeForLoss(ctx context.Context, id string, number int, why 
 	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.NotifyHosts(ctx, round.Room, claimsLost))
 }
 
-// claimsLost is the code of the notice that only hosts hear.
+// claimsLost is the code of a notice that only hosts receive.
 const claimsLost = "claims_lost"
 
-// tellFrozen brings Redis to what SQL says. A round without keys grants nothing anyway.
+// syncFrozenFlag sets the frozen flag in Redis to what the ledger says. A round without keys needs none: it grants nothing.
 func (s *Settler) syncFrozenFlag(ctx context.Context, round game.Round) error {
 	err := s.outbox.SetFrozen(ctx, round)
 	if errors.Is(err, game.ErrGone) {
@@ -68,12 +68,12 @@ func (s *Settler) syncFrozenFlag(ctx context.Context, round game.Round) error {
 	return err
 }
 
-// releaseWithin bounds the wait for what is in flight: a frozen round grants nothing, so that is soon in the ledger.
+// releaseTimeout bounds the wait until all claims of a frozen round are booked. It grants no new ones, so that is soon.
 const releaseTimeout = 5 * time.Second
 
-// Release lets a frozen round go on, and accepts its books as they are: should they differ from Redis, that much is known
-// from then on, and only another difference freezes it again. Without keys, what the ledger holds is settled. A round that is
-// not frozen is returned as it is. game.ErrBusy: claims are on their way to the ledger. game.ErrWrongPhase: it is a draft,
+// Release ends the freeze of a round, and accepts its books as they are: if they differ from Redis, that difference is excused, and
+// only another one freezes the round again. A closed round without keys is then settled from the ledger. A round that is
+// not frozen is returned as it is. game.ErrBusy: not all claims are booked yet. game.ErrWrongPhase: it is a draft,
 // or settled. game.ErrNotFound.
 func (s *Settler) Release(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.release(ctx, id)
@@ -103,8 +103,8 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 	return round, errors.Join(err, s.syncFrozenFlag(ctx, round))
 }
 
-// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys, or what it
-// has does not fit together and cannot be repaired.
+// waitForOutbox waits until every outbox entry of a frozen round is booked, and returns the watermark then; nil: Redis has no keys of
+// it, or contradictory ones that cannot be repaired.
 func (s *Settler) waitForOutbox(ctx context.Context, round game.Round) (*game.Watermark, error) {
 	for deadline := time.Now().Add(releaseTimeout); ; {
 		mark, done, err := s.checkOutbox(ctx, round)
@@ -122,7 +122,7 @@ func (s *Settler) waitForOutbox(ctx context.Context, round game.Round) (*game.Wa
 	}
 }
 
-// isQuiet looks once. done: mark is where Redis stands, nil where it has nothing to go by.
+// checkOutbox is one try of waitForOutbox. done: mark is its result.
 func (s *Settler) checkOutbox(ctx context.Context, round game.Round) (mark *game.Watermark, done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -144,12 +144,12 @@ func (s *Settler) checkOutbox(ctx context.Context, round game.Round) (mark *game
 	return &now, now.Quiet(), nil
 }
 
-// DriveAgain tries everything of a round again that could not be booked: dead letters, then claims that were put aside. It
-// returns how many of both were booked.
+// ReplayFailed tries again to book what could not be booked of a round: its dead letters, then its quarantined claims. It returns how
+// many of each were booked.
 func (s *Settler) ReplayFailed(ctx context.Context, id string) (letters, claims int, err error) {
 	dead, err := s.books.DeadLetters(ctx, id)
 	if err != nil {
-		return 0, 0, fmt.Errorf("drive again: %w", err)
+		return 0, 0, fmt.Errorf("replay: %w", err)
 	}
 	for _, letter := range dead {
 		entry := s.outbox.ParseRaw(id, letter.Entry, letter.Raw)
@@ -161,13 +161,13 @@ func (s *Settler) ReplayFailed(ctx context.Context, id string) (letters, claims 
 			continue
 		}
 		if err != nil {
-			return letters, 0, fmt.Errorf("drive again: %w", err)
+			return letters, 0, fmt.Errorf("replay: %w", err)
 		}
 		letters++
 	}
 	claims, err = s.books.DriveQuarantine(ctx, id)
 	if err != nil {
-		return letters, claims, fmt.Errorf("drive again: %w", err)
+		return letters, claims, fmt.Errorf("replay: %w", err)
 	}
 	return letters, claims, nil
 }

@@ -12,140 +12,152 @@ import (
 	"redrain/internal/game"
 )
 
-// Witness holds Redis to what this process heard of it, by pub/sub and by answers. A Redis that comes back without its newest
-// writes has forgotten claims that players were told of, and may have granted their numbers to others since: then the round
-// freezes, whoever granted or settles it.
+// LossDetector notices that Redis has lost claims. A Redis that restarts without its newest writes no longer has claims that
+// players were already told of, and may since have granted their numbers to other players. The detector compares Redis with the
+// claims that this process has learned of, by pub/sub and from replies to its own grabs. If Redis has lost one of them, it freezes
+// the round, whichever process granted the claims or settles them.
 //
-// Redis is asked only after something was heard, so what is in flight cannot look like a loss. Numbers have no gaps, and Redis
-// has one history: if it still has the last claim that was heard of, it has all before. That one is looked up when messages
-// were missed or came out of their order, and the count of claims always.
+// How it compares:
+//
+//   - Redis is read only after a claim was observed. So a claim that is on its way to this process never looks like a loss.
+//   - Claims of a round are numbered 1, 2, 3 and so on. If Redis counts fewer claims than the highest number observed, it has
+//     lost some. This is checked every time.
+//   - If it counts as many, it may have lost some and granted their numbers again. Redis loses writes only from the end, so a
+//     Redis that still has the last claim observed also has all claims before it. That one claim is looked up whenever messages
+//     were missed, or arrived with a gap in their numbers or out of order; as long as they arrive in sequence there is no need.
 //
 // Safe for concurrent use.
 type LossDetector struct {
 	settler *Settler
-	wake    chan struct{}
+	wake    chan struct{} // ends the pause of Run
 
 	mu     sync.Mutex
-	rounds map[string]*observed
+	rounds map[string]*observed // by round
 }
 
-// testimony is what was heard of a round.
+// observed is what this process has learned of a round.
 type observed struct {
-	room         string
-	lastSeen     time.Time // when something was heard last
-	highest      int       // number of a claim
-	last         game.Claim
-	unverified   []game.Claim // to be looked up, see Witness
-	missingSince time.Time    // since when Redis has lost the round's keys, and the ledger not all that was heard of; zero: it has
+	room       string
+	lastSeen   time.Time    // when something was last learned
+	highest    int          // highest number of a claim
+	last       game.Claim   // the newest claim that was published
+	unverified []game.Claim // claims to look up in Redis
+	// missingSince is since when the round's keys are gone and the ledger lacks claims that were observed; zero: it does not.
+	missingSince time.Time
 }
 
 const (
-	// witnessEvery is how often Redis is asked.
+	// checkInterval is how often Redis is checked.
 	checkInterval = time.Second
-	// mostDoubted bounds what is looked up at once for a round.
+	// maxUnverified bounds how many claims of a round are looked up in one check.
 	maxUnverified = 64
-	// missingAfter is how long wins of a round without keys may be on their way to the ledger.
+	// missingAfter is how long the ledger may lack claims of a round without keys before they count as lost: a settler may still
+	// be booking them.
 	missingAfter = 3 * time.Second
-	// forgetGoneAfter is how long what was heard of a round without keys is kept: they may come back, with less in them.
+	// forgetAfter is how long a round without keys is remembered after the last that was observed of it. Its keys may be restored
+	// from a backup, with fewer claims in them.
 	forgetAfter = time.Hour
 )
 
-// NewWitness returns a witness that has heard nothing yet; Run makes it look.
+// NewLossDetector returns a detector that has observed nothing yet; Run makes it check.
 func NewLossDetector(settler *Settler) *LossDetector {
 	return &LossDetector{settler: settler, wake: make(chan struct{}, 1), rounds: make(map[string]*observed)}
 }
 
-// Hear takes one message from Redis. It never blocks. Messages must come in the order in which Redis sent them.
-func (w *LossDetector) HandleEvent(heard game.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// HandleEvent records one event from Redis. It never blocks. Events must arrive in the order in which Redis sent them.
+func (d *LossDetector) HandleEvent(event game.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	switch {
-	case heard.Claims != nil && len(heard.Claims.Claims) > 0:
-		w.recordClaims(heard.Room, heard.Claims)
-	case heard.Missed:
-		for _, t := range w.rounds {
-			if t.room == heard.Room {
-				w.queueVerification(t)
+	case event.Claims != nil && len(event.Claims.Claims) > 0:
+		d.recordClaims(event.Room, event.Claims)
+	case event.Missed:
+		for _, o := range d.rounds {
+			if o.room == event.Room {
+				d.queueVerification(o)
 			}
 		}
 	}
 }
 
-func (w *LossDetector) recordClaims(room string, claims *game.Claimed) {
-	t := w.observedRound(room, claims.Round)
+// recordClaims records published claims. If their numbers do not continue those before, the claim before must be verified.
+func (d *LossDetector) recordClaims(room string, claims *game.Claimed) {
+	o := d.observedRound(room, claims.Round)
 	first, last := claims.Claims[0], claims.Claims[len(claims.Claims)-1]
-	if first.Number != t.last.Number+1 {
-		w.queueVerification(t)
+	if first.Number != o.last.Number+1 {
+		d.queueVerification(o)
 	}
-	t.last = last
-	t.highest = max(t.highest, last.Number)
+	o.last = last
+	o.highest = max(o.highest, last.Number)
 }
 
-// Granted takes note of a claim number that Redis answered this process with.
-func (w *LossDetector) RecordGrant(room, round string, number int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := w.observedRound(room, round)
-	t.highest = max(t.highest, number)
+// RecordGrant records the number of a claim from a reply of Redis to a grab of this process.
+func (d *LossDetector) RecordGrant(room, round string, number int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.observedRound(room, round)
+	o.highest = max(o.highest, number)
 }
 
-func (w *LossDetector) observedRound(room, round string) *observed {
-	t := w.rounds[round]
-	if t == nil {
-		t = &observed{room: room}
-		w.rounds[round] = t
+// observedRound returns what was observed of a round, to add to it. Needs mu.
+func (d *LossDetector) observedRound(room, round string) *observed {
+	o := d.rounds[round]
+	if o == nil {
+		o = &observed{room: room}
+		d.rounds[round] = o
 	}
-	t.lastSeen = time.Now()
-	return t
+	o.lastSeen = time.Now()
+	return o
 }
 
-// doubt has the last claim that was heard of looked up.
-func (w *LossDetector) queueVerification(t *observed) {
-	if t.last.Number == 0 {
+// queueVerification has the last published claim of a round looked up by the next check. Needs mu.
+func (d *LossDetector) queueVerification(o *observed) {
+	if o.last.Number == 0 {
 		return
 	}
-	if len(t.unverified) == maxUnverified {
-		t.unverified = t.unverified[:maxUnverified-1]
+	if len(o.unverified) == maxUnverified {
+		o.unverified = o.unverified[:maxUnverified-1]
 	}
-	t.unverified = append(t.unverified, t.last)
+	o.unverified = append(o.unverified, o.last)
 	select {
-	case w.wake <- struct{}{}:
+	case d.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Ear is a subscription, by which Hear is called for rooms.
+// RoomSubscription is a subscription to the events of rooms, which it passes to HandleEvent.
 type RoomSubscription interface {
 	Add(ctx context.Context, room string) error
 	Remove(ctx context.Context, room string) error
 }
 
-// Run looks until ctx is done. With an ear of its own it listens to the rooms of all rounds that are not settled; nil: whoever
-// else listens calls Hear.
-func (w *LossDetector) Run(ctx context.Context, ear RoomSubscription) {
+// Run checks until ctx is done. It subscribes to the rooms of all rounds that are not settled; with a nil subscription the caller
+// itself passes events to HandleEvent.
+func (d *LossDetector) Run(ctx context.Context, subscription RoomSubscription) {
 	rooms := make(map[string]bool)
 	failures := backoff.Exponential{Max: maxRetryDelay}
 	for {
 		wait := checkInterval
-		err := w.Check(ctx)
-		if err == nil && ear != nil {
-			err = w.followRooms(ctx, ear, rooms)
+		err := d.Check(ctx)
+		if err == nil && subscription != nil {
+			err = d.followRooms(ctx, subscription, rooms)
 		}
 		if err != nil && ctx.Err() == nil {
 			wait = max(wait, failures.Next())
-			w.settler.log.Warn("cannot hold redis to what was heard", "error", err, "again_in", wait)
+			d.settler.log.Warn("cannot check whether redis has lost claims", "error", err, "again_in", wait)
 		} else {
 			failures.Reset()
 		}
-		if !backoff.Sleep(ctx, wait, w.wake) {
+		if !backoff.Sleep(ctx, wait, d.wake) {
 			return
 		}
 	}
 }
 
-// listen keeps an ear on the rooms where something can be granted, or is to be settled.
-func (w *LossDetector) followRooms(ctx context.Context, ear RoomSubscription, rooms map[string]bool) error {
-	rounds, err := w.settler.listUnsettled(ctx)
+// followRooms subscribes to the rooms of rounds that are not settled, and unsubscribes from the others. rooms are those that are
+// subscribed to.
+func (d *LossDetector) followRooms(ctx context.Context, subscription RoomSubscription, rooms map[string]bool) error {
+	rounds, err := d.settler.listUnsettled(ctx)
 	if err != nil {
 		return err
 	}
@@ -157,7 +169,7 @@ func (w *LossDetector) followRooms(ctx context.Context, ear RoomSubscription, ro
 		if wanted[room] {
 			continue
 		}
-		if err := ear.Remove(ctx, room); err != nil {
+		if err := subscription.Remove(ctx, room); err != nil {
 			return err
 		}
 		delete(rooms, room)
@@ -166,7 +178,7 @@ func (w *LossDetector) followRooms(ctx context.Context, ear RoomSubscription, ro
 		if rooms[room] {
 			continue
 		}
-		if err := ear.Add(ctx, room); err != nil {
+		if err := subscription.Add(ctx, room); err != nil {
 			return err
 		}
 		rooms[room] = true
@@ -174,143 +186,149 @@ func (w *LossDetector) followRooms(ctx context.Context, ear RoomSubscription, ro
 	return nil
 }
 
-// Look asks Redis about every round that something was heard of.
-func (w *LossDetector) Check(ctx context.Context) error {
-	w.mu.Lock()
-	ids := make([]string, 0, len(w.rounds))
-	for id := range w.rounds {
+// Check checks every round of which something was observed.
+func (d *LossDetector) Check(ctx context.Context) error {
+	d.mu.Lock()
+	ids := make([]string, 0, len(d.rounds))
+	for id := range d.rounds {
 		ids = append(ids, id)
 	}
-	w.mu.Unlock()
+	d.mu.Unlock()
 	var errs []error
 	for _, id := range ids {
-		if err := w.checkRound(ctx, id); err != nil {
+		if err := d.checkRound(ctx, id); err != nil {
 			errs = append(errs, fmt.Errorf("round %s: %w", id, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (w *LossDetector) checkRound(ctx context.Context, id string) error {
+func (d *LossDetector) checkRound(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	heard := w.copyObserved(id) // before Redis is asked
-	mark, err := w.settler.outbox.Watermark(ctx, id)
+	seen := d.copyObserved(id) // before Redis is read
+	mark, err := d.settler.outbox.Watermark(ctx, id)
 	if errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) {
-		return w.checkAgainstLedger(ctx, id, heard)
+		return d.checkAgainstLedger(ctx, id, seen)
 	}
 	if err != nil {
 		return err
 	}
-	if mark.Claimed.Packets < heard.highest {
-		return w.reportLoss(ctx, id, heard.highest, mark, describeLoss(heard.highest, 0, mark))
+	if mark.Claimed.Packets < seen.highest {
+		return d.reportLoss(ctx, id, seen.highest, mark, describeLoss(seen.highest, 0, mark))
 	}
-	for _, claim := range heard.unverified {
-		another, err := w.findReplacement(ctx, id, claim)
+	for _, claim := range seen.unverified {
+		replaced, err := d.findReplacement(ctx, id, claim)
 		if err != nil {
 			return err
 		}
-		if another != "" {
-			return w.reportLoss(ctx, id, heard.highest, mark, another)
+		if replaced != "" {
+			return d.reportLoss(ctx, id, seen.highest, mark, replaced)
 		}
-		w.markVerified(id, claim)
+		d.markVerified(id, claim)
 	}
-	w.recordWatermark(id, mark)
+	d.recordWatermark(id, mark)
 	return nil
 }
 
-// saw takes note of where Redis stands.
-func (w *LossDetector) recordWatermark(id string, mark game.Watermark) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := w.rounds[id]
-	if t == nil {
+// recordWatermark records how many claims Redis has. A closed round whose claims are all booked is forgotten.
+func (d *LossDetector) recordWatermark(id string, mark game.Watermark) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.rounds[id]
+	if o == nil {
 		return
 	}
-	if mark.Phase == game.Closed && mark.Quiet() && t.highest <= mark.Claimed.Packets && len(t.unverified) == 0 {
-		delete(w.rounds, id) // the ledger knows all of it from now on
+	if mark.Phase == game.Closed && mark.Quiet() && o.highest <= mark.Claimed.Packets && len(o.unverified) == 0 {
+		delete(d.rounds, id) // from now on a settler compares Redis with the ledger, which has all its claims
 		return
 	}
-	t.highest = max(t.highest, mark.Claimed.Packets)
+	o.highest = max(o.highest, mark.Claimed.Packets)
 }
 
-// another tells whose claim Redis has in the place of one that was heard of.
-func (w *LossDetector) findReplacement(ctx context.Context, round string, heard game.Claim) (string, error) {
-	found, err := w.settler.outbox.Claims(ctx, round, heard.Number-1, 1)
+// findReplacement looks an observed claim up in Redis. If Redis has another claim under the same number, it says which; else "".
+func (d *LossDetector) findReplacement(ctx context.Context, round string, claim game.Claim) (string, error) {
+	found, err := d.settler.outbox.Claims(ctx, round, claim.Number-1, 1)
 	switch {
 	case err != nil:
 		return "", err
-	case len(found) == 0 || found[0].Number != heard.Number: // gone since: the count will tell; or not to be read: settlers do
+	case len(found) == 0:
+		// Redis has lost the claim only since its watermark was read: the next check will see the smaller count.
 		return "", nil
-	case found[0] == heard:
+	case found[0].Number != claim.Number:
+		// The outbox entry with the claim does not parse. That is found out by the settlers, who store it as a dead letter.
+		return "", nil
+	case found[0] == claim:
 		return "", nil
 	}
-	return fmt.Sprintf("claim %d was granted a second time: first %d cents for drop %d, then %d for drop %d", heard.Number,
-		heard.Cents, heard.Drop, found[0].Cents, found[0].Drop), nil
+	return fmt.Sprintf("claim %d was granted a second time: first %d cents for drop %d, then %d for drop %d", claim.Number,
+		claim.Cents, claim.Drop, found[0].Cents, found[0].Drop), nil
 }
 
-// alarm freezes the round, and begins anew with what Redis holds of it.
-func (w *LossDetector) reportLoss(ctx context.Context, id string, number int, mark game.Watermark, why string) error {
-	if err := w.settler.freezeForLoss(ctx, id, number, why); err != nil {
+// reportLoss freezes the round. From then on what Redis has left of it is what counts as observed.
+func (d *LossDetector) reportLoss(ctx context.Context, id string, number int, mark game.Watermark, why string) error {
+	if err := d.settler.freezeForLoss(ctx, id, number, why); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if t := w.rounds[id]; t != nil {
-		t.highest, t.last, t.unverified = mark.Claimed.Packets, game.Claim{}, nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.rounds[id]; o != nil {
+		o.highest, o.last, o.unverified = mark.Claimed.Packets, game.Claim{}, nil
 	}
 	return nil
 }
 
-func (w *LossDetector) copyObserved(id string) observed {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if t := w.rounds[id]; t != nil {
-		return observed{highest: t.highest, unverified: slices.Clone(t.unverified)}
+// copyObserved copies what a check needs of a round.
+func (d *LossDetector) copyObserved(id string) observed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.rounds[id]; o != nil {
+		return observed{highest: o.highest, unverified: slices.Clone(o.unverified)}
 	}
 	return observed{}
 }
 
-// believe strikes out what Redis still has.
-func (w *LossDetector) markVerified(id string, claim game.Claim) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if t := w.rounds[id]; t != nil {
-		t.unverified = slices.DeleteFunc(t.unverified, func(c game.Claim) bool { return c == claim })
+// markVerified removes a claim that Redis still has from those to look up.
+func (d *LossDetector) markVerified(id string, claim game.Claim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.rounds[id]; o != nil {
+		o.unverified = slices.DeleteFunc(o.unverified, func(c game.Claim) bool { return c == claim })
 	}
 }
 
-// withoutKeys holds the ledger to what was heard of a round whose keys are lost: wins that are not in the ledger can come from
-// nowhere any more. A settler may have some in hand, or make the keys anew, so it is said only when it was so for a while.
-func (w *LossDetector) checkAgainstLedger(ctx context.Context, id string, heard observed) error {
-	account, err := w.settler.books.Account(ctx, id)
+// checkAgainstLedger compares what was observed of a round whose keys are gone with the ledger. Claims that the ledger lacks too are
+// lost. A settler may still be booking them, or be restoring the keys, so this is reported only once it has lasted for a while.
+func (d *LossDetector) checkAgainstLedger(ctx context.Context, id string, seen observed) error {
+	account, err := d.settler.books.Account(ctx, id)
 	if err != nil {
 		return err
 	}
-	missing := heard.highest > account.Highest && heard.highest > account.Excused
-	if !w.missingLongEnough(id, missing) {
+	missing := seen.highest > account.Highest && seen.highest > account.Excused
+	if !d.missingLongEnough(id, missing) {
 		return nil
 	}
-	return w.settler.freezeForLoss(ctx, id, heard.highest, fmt.Sprintf("claim %d had been granted, the ledger knows of %d, and redis has lost the round",
-		heard.highest, account.Highest))
+	return d.settler.freezeForLoss(ctx, id, seen.highest, fmt.Sprintf("claim %d had been granted, the ledger knows of %d, and redis has lost the round",
+		seen.highest, account.Highest))
 }
 
-// missingFor reports whether wins have been missing for long enough to say so. Rounds without keys are forgotten after an hour.
-func (w *LossDetector) missingLongEnough(id string, missing bool) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := w.rounds[id]
+// missingLongEnough records whether the ledger lacks claims of a round without keys, and reports whether it has for missingAfter.
+// A round of which nothing was observed for an hour is forgotten.
+func (d *LossDetector) missingLongEnough(id string, missing bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.rounds[id]
 	switch {
-	case t == nil:
+	case o == nil:
 		return false
-	case time.Since(t.lastSeen) > forgetAfter:
-		delete(w.rounds, id)
+	case time.Since(o.lastSeen) > forgetAfter:
+		delete(d.rounds, id)
 		return false
 	case !missing:
-		t.missingSince = time.Time{}
+		o.missingSince = time.Time{}
 		return false
-	case t.missingSince.IsZero():
-		t.missingSince = time.Now()
+	case o.missingSince.IsZero():
+		o.missingSince = time.Now()
 	}
-	return time.Since(t.missingSince) >= missingAfter
+	return time.Since(o.missingSince) >= missingAfter
 }

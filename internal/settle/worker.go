@@ -14,59 +14,61 @@ import (
 )
 
 const (
-	// leastEntries and mostEntries bound what is taken at once; in between it is as many as hold inHand claims, by the last
-	// ones. So much is held in memory, whatever waits in Redis.
+	// minBatchEntries and maxBatchEntries bound how many entries are read before they are booked. In between it is as many as
+	// hold targetBatchClaims claims, judging by the previous batch. That bounds memory, however many entries wait in Redis.
 	minBatchEntries, maxBatchEntries, targetBatchClaims = 64, 2000, 20_000
-	// someEntries are taken, or acknowledged, at once while taps come, which wait in Redis meanwhile; breath is the time between.
+	// While a worker is throttled it reads and acknowledges throttledEntries at a time, with throttlePause in between, so that
+	// players' taps do not wait in Redis behind it.
 	throttledEntries, throttlePause = 16, 2 * time.Millisecond
-	// mostClaims and leastClaims bound the claims of one transaction. It begins large, and shrinks while transactions fail: on
-	// a database that has become slow a large one might never end in time.
+	// maxTxClaims and minTxClaims bound the claims of one SQL transaction. The size starts at the maximum, and is halved whenever a
+	// transaction fails: on a slow database a large one may never end before its deadline.
 	maxTxClaims, minTxClaims = 5000, 256
-	// openPause is how long an empty outbox is left alone, quietPause that of a frozen round. While it rains claims are left to
-	// gather: a transaction costs as much as a hundred of them, and its work is taken from the taps of the same moment.
+	// How long a worker leaves Redis alone after it has emptied the outbox: of a closed round, of a round in which players still
+	// tap, and of a frozen one. The second is longer so that claims gather: a transaction costs as much as booking a hundred
+	// claims, and it takes CPU time from the taps of that moment.
 	emptyPause  = 50 * time.Millisecond
 	rainPause   = 250 * time.Millisecond
 	frozenPause = time.Second
-	// stepFor bounds one call to Redis or the database.
+	// callTimeout bounds one call to Redis or to the database.
 	callTimeout = 15 * time.Second
-	// auditEvery is how often a round is compared with its books while nothing else calls for it.
+	// auditInterval is how often a round is compared with its books if nothing else calls for it.
 	auditInterval = time.Second
-	// inheritEvery is how often is looked for what dead settlers left.
+	// claimStaleInterval is how often a worker looks for entries that other processes read and did not acknowledge.
 	claimStaleInterval = 5 * time.Second
 )
 
-// clerk settles one round. It is used by one goroutine.
+// worker settles one round. It is used by one goroutine.
 type worker struct {
 	*Settler
 	round game.Round
-	// unsure: something failed, so entries may be given to this process and not acknowledged. They come first again.
+	// mayHavePending: entries may have been delivered to this process and not acknowledged, because something failed. They are
+	// replayed before new ones are read.
 	mayHavePending bool
-	backlog        bool // the last time there was more to take than was taken
-	throttled      bool // it rains, and there is no backlog: there is time to leave the machine to the taps
-	refundSeen     bool // a refund came: there may be more to do than to wait
-	txClaims       int  // of one transaction at most, or those of one entry
-	batchSize      int  // to take at once
+	backlog        bool // the last read left entries in the outbox
+	throttled      bool // players are tapping and there is no backlog, so taps come first
+	refundSeen     bool // a refund was booked, so the round can probably be advanced at once
+	txClaims       int  // claims per transaction at most; a single entry may have more
+	batchSize      int  // entries to read at once
 	staleClaimedAt time.Time
 	auditedAt      time.Time
 	audit          audit
-	// settledAt is when this clerk first saw the round settled; retired: its keys were given their last time to live.
-	settledSince time.Time
-	expirySet    bool
+	settledSince   time.Time // when this worker first saw the round settled
+	expirySet      bool      // the keys of the settled round were given their final time to live
 }
 
-// attend settles a round until nothing is left to do for it, or ctx is done.
+// runWorker settles a round until nothing is left to do for it, or ctx is done.
 func (s *Settler) runWorker(ctx context.Context, round game.Round) {
-	c := &worker{Settler: s, round: round, mayHavePending: true, txClaims: maxTxClaims, batchSize: minBatchEntries}
+	w := &worker{Settler: s, round: round, mayHavePending: true, txClaims: maxTxClaims, batchSize: minBatchEntries}
 	failures := backoff.Exponential{Max: maxRetryDelay}
 	defer s.failing.record(round.ID, false)
 	for {
-		wait, done, err := c.step(ctx)
+		wait, done, err := w.step(ctx)
 		s.failing.record(round.ID, err != nil)
 		switch {
 		case ctx.Err() != nil || (err == nil && done):
 			return
 		case err != nil:
-			c.mayHavePending = true
+			w.mayHavePending = true
 			wait = failures.Next()
 			s.log.Warn("cannot settle a round", "round", round.ID, "room", round.Room, "error", err, "again_in", wait)
 		default:
@@ -78,139 +80,141 @@ func (s *Settler) runWorker(ctx context.Context, round game.Round) {
 	}
 }
 
-// look does what is there to do; wait is how long nothing else is, as far as it can tell.
-func (c *worker) step(ctx context.Context) (wait time.Duration, done bool, err error) {
+// step does everything that can be done now. wait is how long to pause before the next step; done means that the round needs no
+// worker any more.
+func (w *worker) step(ctx context.Context) (wait time.Duration, done bool, err error) {
 	defer func() {
-		if broken := recover(); broken != nil { // a round that cannot be worked out must not stop the others
-			err = fmt.Errorf("panic: %v\n%s", broken, debug.Stack())
+		if cause := recover(); cause != nil { // a bug met in one round must not stop the other rounds
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	err = c.drain(ctx)
-	gone := errors.Is(err, game.ErrGone)
-	if err != nil && !gone {
+	err = w.drain(ctx)
+	keysGone := errors.Is(err, game.ErrGone)
+	if err != nil && !keysGone {
 		return 0, false, err
 	}
-	if gone || c.refundSeen || c.round.Phase.Over() || time.Since(c.auditedAt) >= auditInterval {
-		c.auditedAt, c.refundSeen = time.Now(), false
-		done, err = c.advance(ctx)
+	if keysGone || w.refundSeen || w.round.Phase.Over() || time.Since(w.auditedAt) >= auditInterval {
+		w.auditedAt, w.refundSeen = time.Now(), false
+		done, err = w.advance(ctx)
 		if errors.Is(err, errNoKeys) {
-			return c.settleWithoutKeys(ctx)
+			return w.settleWithoutKeys(ctx)
 		}
 		if err != nil || done {
 			return 0, done, err
 		}
 	}
-	return c.idlePause(), false, nil
+	return w.idlePause(), false, nil
 }
 
-func (c *worker) idlePause() time.Duration {
+func (w *worker) idlePause() time.Duration {
 	switch {
-	case c.round.Frozen, c.expirySet:
+	case w.round.Frozen, w.expirySet:
 		return frozenPause
-	case c.round.Phase.Over():
+	case w.round.Phase.Over():
 		return emptyPause
 	default:
 		return rainPause
 	}
 }
 
-// empty books what is in the outbox until nothing more is, or it is time to look at something else.
-func (c *worker) drain(ctx context.Context) error {
-	c.throttled = false // until it is known how much there is
-	if c.mayHavePending {
-		if err := c.replayPending(ctx); err != nil {
+// drain books entries until the outbox is empty, or until it is time for the next audit.
+func (w *worker) drain(ctx context.Context) error {
+	w.throttled = false // readNew decides it, once it is known how much there is
+	if w.mayHavePending {
+		if err := w.replayPending(ctx); err != nil {
 			return err
 		}
-		c.mayHavePending = false
+		w.mayHavePending = false
 	}
-	if time.Since(c.staleClaimedAt) >= claimStaleInterval {
-		c.staleClaimedAt = time.Now()
-		if err := c.claimStale(ctx); err != nil {
+	if time.Since(w.staleClaimedAt) >= claimStaleInterval {
+		w.staleClaimedAt = time.Now()
+		if err := w.claimStale(ctx); err != nil {
 			return err
 		}
 	}
 	for since := time.Now(); time.Since(since) < auditInterval; {
-		entries, all, err := c.readNew(ctx)
+		entries, emptied, err := w.readNew(ctx)
 		if err == nil && len(entries) > 0 {
-			err = c.bookAndAcknowledge(ctx, entries)
+			err = w.bookAndAcknowledge(ctx, entries)
 		}
-		if err != nil || all {
-			return err // what came meanwhile gathers for the next time
+		if err != nil || emptied {
+			return err // entries that arrived meanwhile gather until the next step
 		}
 	}
 	return nil
 }
 
-// take takes what nobody was given yet, up to what may be in hand; all: there was no more. What was taken before an error comes
-// again, as c is unsure then.
-func (c *worker) readNew(ctx context.Context) (entries []game.Entry, all bool, err error) {
-	c.throttled = !c.backlog && !c.round.Phase.Over() && !c.isExpedited()
-	for len(entries) < c.batchSize && !all {
-		count := c.batchSize - len(entries)
-		if c.throttled {
+// readNew reads up to batchSize entries that were delivered to nobody yet. emptied means that there were no more. After an error
+// the entries read so far stay pending, and are replayed by the next step.
+func (w *worker) readNew(ctx context.Context) (entries []game.Entry, emptied bool, err error) {
+	w.throttled = !w.backlog && !w.round.Phase.Over() && !w.isExpedited()
+	for len(entries) < w.batchSize && !emptied {
+		count := w.batchSize - len(entries)
+		if w.throttled {
 			count = min(count, throttledEntries)
 		}
-		some, err := withTimeout(ctx, func(ctx context.Context) ([]game.Entry, error) { return c.outbox.ReadNew(ctx, c.round.ID, count) })
+		some, err := withTimeout(ctx, func(ctx context.Context) ([]game.Entry, error) { return w.outbox.ReadNew(ctx, w.round.ID, count) })
 		if err != nil {
 			return nil, false, err
 		}
-		entries, all = append(entries, some...), len(some) < count
-		if c.throttled && !all {
+		entries, emptied = append(entries, some...), len(some) < count
+		if w.throttled && !emptied {
 			backoff.Sleep(ctx, throttlePause, nil)
 		}
 	}
-	c.backlog = !all
-	c.throttled = c.throttled && all
-	return entries, all, nil
+	w.backlog = !emptied
+	w.throttled = w.throttled && emptied
+	return entries, emptied, nil
 }
 
-// again books what this process was given before.
-func (c *worker) replayPending(ctx context.Context) error {
+// replayPending books the entries that were delivered to this process before and not acknowledged.
+func (w *worker) replayPending(ctx context.Context) error {
 	for after := "0"; ; {
 		entries, err := withTimeout(ctx, func(ctx context.Context) ([]game.Entry, error) {
-			return c.outbox.ReadPending(ctx, c.round.ID, after, c.batchSize)
+			return w.outbox.ReadPending(ctx, w.round.ID, after, w.batchSize)
 		})
 		if err != nil || len(entries) == 0 {
 			return err
 		}
 		after = entries[len(entries)-1].ID
-		if err := c.bookAndAcknowledge(ctx, entries); err != nil {
+		if err := w.bookAndAcknowledge(ctx, entries); err != nil {
 			return err
 		}
 	}
 }
 
-// inherit books what settlers that are dead, or stuck, were given, and forgets those that left nothing.
-func (c *worker) claimStale(ctx context.Context) error {
+// claimStale books entries that were delivered to other settlers, which are dead or stuck by now. Then it removes consumers that
+// have been idle for long and have nothing pending from the group.
+func (w *worker) claimStale(ctx context.Context) error {
 	for from := ""; from != "0-0"; {
 		entries, err := withTimeout(ctx, func(ctx context.Context) (entries []game.Entry, err error) {
-			entries, from, err = c.outbox.ClaimStale(ctx, c.round.ID, cmp.Or(from, "0"), c.options.ClaimStaleAfter, c.batchSize)
+			entries, from, err = w.outbox.ClaimStale(ctx, w.round.ID, cmp.Or(from, "0"), w.options.ClaimStaleAfter, w.batchSize)
 			return entries, err
 		})
 		if err != nil {
 			return err
 		}
-		if err := c.bookAndAcknowledge(ctx, entries); err != nil {
+		if err := w.bookAndAcknowledge(ctx, entries); err != nil {
 			return err
 		}
 	}
 	_, err := withTimeout(ctx, func(ctx context.Context) (int, error) {
-		return c.outbox.RemoveIdleConsumers(ctx, c.round.ID, c.options.RemoveConsumersAfter)
+		return w.outbox.RemoveIdleConsumers(ctx, w.round.ID, w.options.RemoveConsumersAfter)
 	})
 	return err
 }
 
-// settle books entries in transactions of a bounded size, and acknowledges those of each once it has committed.
-func (c *worker) bookAndAcknowledge(ctx context.Context, entries []game.Entry) error {
-	c.adjustBatchSize(entries)
+// bookAndAcknowledge books entries in transactions of a bounded size, and acknowledges those of each once it has committed.
+func (w *worker) bookAndAcknowledge(ctx context.Context, entries []game.Entry) error {
+	w.adjustBatchSize(entries)
 	for len(entries) > 0 {
-		count := countWithin(entries, c.txClaims)
-		if err := c.book(ctx, entries[:count]); err != nil {
-			c.txClaims = max(minTxClaims, c.txClaims/2)
+		count := countWithin(entries, w.txClaims)
+		if err := w.book(ctx, entries[:count]); err != nil {
+			w.txClaims = max(minTxClaims, w.txClaims/2)
 			return err
 		}
-		c.txClaims = min(maxTxClaims, c.txClaims*2)
-		if err := c.acknowledge(ctx, entries[:count]); err != nil {
+		w.txClaims = min(maxTxClaims, w.txClaims*2)
+		if err := w.acknowledge(ctx, entries[:count]); err != nil {
 			return err
 		}
 		entries = entries[count:]
@@ -218,107 +222,108 @@ func (c *worker) bookAndAcknowledge(ctx context.Context, entries []game.Entry) e
 	return nil
 }
 
-func (c *worker) acknowledge(ctx context.Context, entries []game.Entry) error {
-	at := len(entries)
-	if c.throttled {
-		at = throttledEntries
+// acknowledge acknowledges booked entries; in small portions while throttled.
+func (w *worker) acknowledge(ctx context.Context, entries []game.Entry) error {
+	portion := len(entries)
+	if w.throttled {
+		portion = throttledEntries
 	}
-	for some := range slices.Chunk(entries, at) {
+	for some := range slices.Chunk(entries, portion) {
 		ids := make([]string, len(some))
 		for i := range ids {
 			ids[i] = some[i].ID
 		}
 		_, err := withTimeout(ctx, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, c.outbox.Acknowledge(ctx, c.round.ID, ids...)
+			return struct{}{}, w.outbox.Acknowledge(ctx, w.round.ID, ids...)
 		})
 		if err != nil {
 			return err
 		}
-		if c.throttled {
+		if w.throttled {
 			backoff.Sleep(ctx, throttlePause, nil)
 		}
 	}
 	return nil
 }
 
-// learnSize works out how many entries to take next.
-func (c *worker) adjustBatchSize(entries []game.Entry) {
+// adjustBatchSize sets how many entries to read next, from how many claims these held.
+func (w *worker) adjustBatchSize(entries []game.Entry) {
 	claims := 0
 	for i := range entries {
 		claims += len(entries[i].Claims)
 	}
 	if len(entries) > 0 {
-		c.batchSize = min(max(minBatchEntries, targetBatchClaims*len(entries)/max(claims, 1)), maxBatchEntries)
+		w.batchSize = min(max(minBatchEntries, targetBatchClaims*len(entries)/max(claims, 1)), maxBatchEntries)
 	}
 }
 
-// fitting is how many of the entries go into one transaction of about so many claims.
-func countWithin(entries []game.Entry, most int) int {
+// countWithin is how many of the entries, at least one, go into a transaction of about maxClaims claims.
+func countWithin(entries []game.Entry, maxClaims int) int {
 	claims := 0
 	for i := range entries {
-		if claims += len(entries[i].Claims); claims >= most {
+		if claims += len(entries[i].Claims); claims >= maxClaims {
 			return i + 1
 		}
 	}
 	return len(entries)
 }
 
-// book books entries. If the database will never take them, it books each alone, whatever is among them, and one that it still
-// refuses becomes a dead letter. A dead letter that the database refuses is an error: it cannot be kept.
-func (c *worker) book(ctx context.Context, entries []game.Entry) error {
-	book := c.books.Book
-	if c.throttled {
-		book = c.books.BookGently
+// book books entries in one transaction. If the database refuses them for good, each is booked alone, and an entry that is refused
+// even then is stored as a dead letter. A dead letter that the database refuses is an error, as there is nowhere to store it.
+func (w *worker) book(ctx context.Context, entries []game.Entry) error {
+	book := w.books.Book
+	if w.throttled {
+		book = w.books.BookGently
 	}
-	booked, err := withTimeout(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, c.round.ID, entries) })
+	booked, err := withTimeout(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, w.round.ID, entries) })
 	switch {
 	case err == nil:
-		return c.recordBooked(ctx, booked, entries)
+		return w.recordBooked(ctx, booked, entries)
 	case !errors.Is(err, game.ErrRefused):
 		return err
 	case len(entries) == 1 && entries[0].Fault != "":
 		return err
 	case len(entries) > 1:
 		for i := range entries {
-			if err := c.book(ctx, entries[i:i+1]); err != nil {
+			if err := w.book(ctx, entries[i:i+1]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	poison := game.Entry{ID: entries[0].ID, At: entries[0].At, Fault: "the database refuses it: " + err.Error()}
-	poison.Raw, err = c.outbox.ReadRaw(ctx, c.round.ID, poison.ID)
-	if errors.Is(err, game.ErrNotFound) { // a Redis that was set back since it gave the entry
-		poison.Raw, err = fmt.Sprintf("%+v", entries[0]), nil
+	deadLetter := game.Entry{ID: entries[0].ID, At: entries[0].At, Fault: "the database refuses it: " + err.Error()}
+	deadLetter.Raw, err = w.outbox.ReadRaw(ctx, w.round.ID, deadLetter.ID)
+	if errors.Is(err, game.ErrNotFound) { // Redis has lost the entry since it delivered it
+		deadLetter.Raw, err = fmt.Sprintf("%+v", entries[0]), nil
 	}
 	if err != nil {
 		return fmt.Errorf("keep an entry that the database refuses: %w", err)
 	}
-	return c.book(ctx, []game.Entry{poison})
+	return w.book(ctx, []game.Entry{deadLetter})
 }
 
-// took counts what was booked, and tells the world of an alarm. The ledger has frozen the round then.
-func (c *worker) recordBooked(ctx context.Context, booked game.Booked, entries []game.Entry) error {
-	c.counts.claims.Add(int64(booked.Claims))
-	c.counts.cents.Add(int64(booked.Cents))
-	c.counts.redelivered.Add(int64(booked.Redelivered))
-	c.counts.quarantined.Add(int64(booked.Quarantined))
-	c.counts.deadLetters.Add(int64(booked.DeadLetters))
+// recordBooked updates the counters. If booking raised an alarm, the ledger has frozen the round, and operators and hosts are told.
+func (w *worker) recordBooked(ctx context.Context, booked game.Booked, entries []game.Entry) error {
+	w.counts.claims.Add(int64(booked.Claims))
+	w.counts.cents.Add(int64(booked.Cents))
+	w.counts.redelivered.Add(int64(booked.Redelivered))
+	w.counts.quarantined.Add(int64(booked.Quarantined))
+	w.counts.deadLetters.Add(int64(booked.DeadLetters))
 	if booked.Quarantined > 0 || booked.DeadLetters > 0 {
-		c.log.Error("some of what was granted could not be booked", "round", c.round.ID, "room", c.round.Room,
+		w.log.Error("some of what was granted could not be booked", "round", w.round.ID, "room", w.round.Room,
 			"quarantined_claims", booked.Quarantined, "dead_letters", booked.DeadLetters, "last_entry", entries[len(entries)-1].ID)
 	}
 	for i := range entries {
-		c.refundSeen = c.refundSeen || entries[i].Refund != nil
+		w.refundSeen = w.refundSeen || entries[i].Refund != nil
 	}
-	c.counts.lag.Store(max(0, int64(c.outbox.Now()-entries[len(entries)-1].At)))
+	w.counts.lag.Store(max(0, int64(w.outbox.Now()-entries[len(entries)-1].At)))
 	if booked.Alarm == "" {
 		return nil
 	}
-	return c.freezeAndAlert(ctx, c.round, game.FrozenBooksDiffer, booked.Alarm)
+	return w.freezeAndAlert(ctx, w.round, game.FrozenBooksDiffer, booked.Alarm)
 }
 
-// timed gives one call its deadline.
+// withTimeout makes one call with a deadline of callTimeout.
 func withTimeout[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
