@@ -10,7 +10,7 @@ import (
 	"redrain/internal/settle"
 )
 
-// timeline is a Redis whose history can be cut, and books that note it.
+// timeline is a Redis that can lose its newest claims, and a ledger that counts the alarms.
 type timeline struct {
 	settle.Outbox
 	settle.Books
@@ -33,19 +33,19 @@ func (l *timeline) NoteLost(context.Context, string, int) (game.Round, bool, err
 
 func (l *timeline) SetFrozen(context.Context, game.Round) error { return nil }
 
-// Whatever is granted, heard of or missed, lost and granted anew: a witness that is told of its missing messages raises an
-// alarm when it looks if, and only if, something that it heard of or saw is not in Redis any more.
-func TestPropertyAWitnessKnowsWhatItHeard(t *testing.T) {
+// In any sequence of grants, missed messages, losses and repeated grants, a detector that is told of missed messages raises an alarm if
+// and only if something that it observed is not in Redis any more.
+func TestPropertyDetectorReportsExactlyWhatRedisLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		redis := &timeline{}
-		witness := settle.NewLossDetector(settle.New(redis, redis, settle.Options{}))
-		var heard []game.Claim // since the last alarm
-		seen := 0              // claims in Redis at the last look
+		detector := settle.NewLossDetector(settle.New(redis, redis, settle.Options{}))
+		var observed []game.Claim // since the last alarm
+		seen := 0                 // claims in Redis at the last look
 		known, missed := false, false
 		drop := game.DropID(0)
-		connect := func() { // a connection that was away says so before it goes on
+		connect := func() { // after a reconnection the subscription reports missed messages first
 			if missed {
-				witness.HandleEvent(game.Event{Room: "R", Missed: true})
+				detector.HandleEvent(game.Event{Room: "R", Missed: true})
 				missed = false
 			}
 		}
@@ -55,17 +55,17 @@ func TestPropertyAWitnessKnowsWhatItHeard(t *testing.T) {
 			if len(redis.claims) < seen {
 				want = 1
 			}
-			for _, claim := range heard {
+			for _, claim := range observed {
 				if claim.Number > len(redis.claims) || redis.claims[claim.Number-1] != claim {
 					want = 1
 				}
 			}
 			redis.alarms = 0
-			if err := witness.Check(t.Context()); err != nil || redis.alarms != want {
-				rt.Fatalf("%d alarms, %v; want %d: heard of %v, redis has %v", redis.alarms, err, want, heard, redis.claims)
+			if err := detector.Check(t.Context()); err != nil || redis.alarms != want {
+				rt.Fatalf("%d alarms, %v; want %d: observed %v, redis has %v", redis.alarms, err, want, observed, redis.claims)
 			}
 			if want == 1 {
-				heard = nil // it began anew
+				observed = nil // the detector starts from what Redis has now
 			}
 			if known {
 				seen = len(redis.claims)
@@ -79,13 +79,13 @@ func TestPropertyAWitnessKnowsWhatItHeard(t *testing.T) {
 					batch = append(batch, game.Claim{Player: "ann", Drop: drop, Cents: 1, Number: len(redis.claims) + 1})
 					redis.claims = append(redis.claims, batch[len(batch)-1])
 				}
-				if rapid.IntRange(0, 3).Draw(rt, "is it heard") == 0 {
+				if rapid.IntRange(0, 3).Draw(rt, "is it received") == 0 {
 					missed = true
 					return
 				}
 				connect()
-				witness.HandleEvent(game.Event{Room: "R", Claims: &game.Claimed{Round: "r", Claims: batch}})
-				heard, known = append(heard, batch...), true
+				detector.HandleEvent(game.Event{Room: "R", Claims: &game.Claimed{Round: "r", Claims: batch}})
+				observed, known = append(observed, batch...), true
 			},
 			"lose": func(rt *rapid.T) {
 				redis.claims = redis.claims[:rapid.IntRange(0, len(redis.claims)).Draw(rt, "kept")]

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,79 +16,79 @@ import (
 	"redrain/internal/testkit"
 )
 
-// onlooker is an instance that neither grants nor settles: it hears what happens in a room.
-type onlooker struct {
+// observer is an instance that neither grants nor settles, and only receives the events of a room.
+type observer struct {
 	*settle.LossDetector
-	settler *settle.Settler
-	deaf    atomic.Bool
-	heard   func() int // the number of the newest claim
+	settler     *settle.Settler
+	ignoring    atomic.Bool
+	newestClaim func() int // number of the newest claim received
 }
 
-// onlooker starts one; it looks by itself if looking.
-func (h *house) onlooker(room string, looking bool) *onlooker {
+// observer subscribes an observer to a room; if running, it checks by itself.
+func (h *env) startObserver(room string, running bool) *observer {
 	h.Helper()
 	client := h.dial()
 	f := &faults{Ledger: h.openLedger(), Client: client}
-	o := &onlooker{settler: settle.New(booksOf(f), f, settle.Options{})}
+	o := &observer{settler: settle.New(asBooks(f), f, settle.Options{})}
 	o.LossDetector = settle.NewLossDetector(o.settler)
 	var mu sync.Mutex
 	var ready sync.Once
 	subscribed, highest := make(chan struct{}), 0
-	ear := client.Subscribe(context.WithoutCancel(h.Context()), slog.New(slog.DiscardHandler), func(heard game.Event) {
-		if !o.deaf.Load() {
-			o.HandleEvent(heard)
+	subscription := client.Subscribe(context.WithoutCancel(h.Context()), slog.New(slog.DiscardHandler), func(event game.Event) {
+		if !o.ignoring.Load() {
+			o.HandleEvent(event)
 		}
-		if heard.Missed {
+		if event.Missed {
 			ready.Do(func() { close(subscribed) })
 		}
-		if heard.Claims != nil {
+		if event.Claims != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			highest = heard.Claims.Claims[len(heard.Claims.Claims)-1].Number
+			highest = event.Claims.Claims[len(event.Claims.Claims)-1].Number
 		}
 	})
-	o.heard = func() int { mu.Lock(); defer mu.Unlock(); return highest }
+	o.newestClaim = func() int { mu.Lock(); defer mu.Unlock(); return highest }
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.Context()))
-	var running sync.WaitGroup
-	if looking {
-		running.Go(func() { o.Run(ctx, nil) })
+	var checking sync.WaitGroup
+	if running {
+		checking.Go(func() { o.Run(ctx, nil) })
 	}
-	h.Cleanup(func() { cancel(); running.Wait(); _ = ear.Close() })
-	if err := ear.Add(h.Context(), room); err != nil {
+	h.Cleanup(func() { cancel(); checking.Wait(); _ = subscription.Close() })
+	if err := subscription.Add(h.Context(), room); err != nil {
 		h.Fatal(err)
 	}
 	<-subscribed
 	return o
 }
 
-func (o *onlooker) awaitHeard(t testing.TB, number int) {
+func (o *observer) awaitClaim(t testing.TB, number int) {
 	t.Helper()
 	testkit.Eventually(t, soon, func() error {
-		if heard := o.heard(); heard < number {
-			return fmt.Errorf("heard of claim %d, want %d", heard, number)
+		if newest := o.newestClaim(); newest < number {
+			return fmt.Errorf("received claim %d, want %d", newest, number)
 		}
 		return nil
 	})
 }
 
-// noticesIn collects the notices that a room hears; the function returns how many of each payload there were.
-func (h *house) noticesIn(room string) func() map[string]int {
+// collectNotices subscribes to a room; the function returns how often each payload was received.
+func (h *env) collectNotices(room string) func() map[string]int {
 	h.Helper()
-	heard := h.redis.Subscribe(h.Context(), "redrain:room:"+room)
-	if _, err := heard.Receive(h.Context()); err != nil {
+	messages := h.redis.Subscribe(h.Context(), "redrain:room:"+room)
+	if _, err := messages.Receive(h.Context()); err != nil {
 		h.Fatal(err)
 	}
 	var mu sync.Mutex
 	counts := make(map[string]int)
 	var listening sync.WaitGroup
 	listening.Go(func() {
-		for message := range heard.Channel() {
+		for message := range messages.Channel() {
 			mu.Lock()
 			counts[message.Payload]++
 			mu.Unlock()
 		}
 	})
-	h.Cleanup(func() { _ = heard.Close(); listening.Wait() })
+	h.Cleanup(func() { _ = messages.Close(); listening.Wait() })
 	return func() map[string]int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -102,35 +100,33 @@ func (h *house) noticesIn(room string) func() map[string]int {
 	}
 }
 
-// Elsewhere a Redis that came back without its newest writes went on as if nothing had been: winners had nothing, and others
-// won the same numbers. Here the instance that granted them dies together with Redis, nobody has settled anything, and another
-// instance has only heard of the claims: it freezes the round by itself, and the host hears why, once.
-func TestWhoOnlyHeardOfClaimsNoticesThatRedisLostThem(t *testing.T) {
+// Redis restarts without its newest writes. The instance that granted the lost claims is gone too, and nothing is booked; another
+// instance knows of the claims only by pub/sub. It freezes the round, and there is one alarm. Otherwise winners would get nothing,
+// and others would win the same numbers.
+func TestInstanceThatOnlyReceivedEventsNoticesLostClaims(t *testing.T) {
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
-	h := newSQLiteHouse(t, server.URL)
-	round := h.opened(50)
-	others := []*onlooker{h.onlooker(round.Room, true), h.onlooker(round.Room, true)}
+	h := newSQLiteEnv(t, server.URL)
+	round := h.startRound(50)
+	others := []*observer{h.startObserver(round.Room, true), h.startObserver(round.Room, true)}
 	h.grabEach(round, 10)
-	kept := appended(t, dir)
-	told := h.grabEach(round, 7) // by an instance that is not heard of again
+	kept := sizeOfAOF(t, dir)
+	told := h.grabEach(round, 7) // by an instance that ends here
 	for _, o := range others {
-		o.awaitHeard(t, 17)
+		o.awaitClaim(t, 17)
 	}
 
 	server.Kill()
-	if err := os.Truncate(kept.name, kept.size); err != nil {
-		t.Fatal(err)
-	}
+	cutAOF(t, dir, kept)
 	server.Restart()
 	if mark := must(h.pool.Watermark(t.Context(), round.ID))(t); mark.Claimed.Packets != 10 {
 		t.Fatalf("redis has %+v, it was to lose %d claims", mark, len(told))
 	}
-	account := h.await(round, "the freeze", frozen)
+	account := h.awaitAccount(round, "the freeze", frozen)
 	if account.Highest != 17 || account.Booked.Packets != 0 {
 		t.Errorf("the account is %+v", account)
 	}
-	h.wantShut(round)
+	h.wantGrantsRefused(round)
 	for _, o := range others {
 		if err := o.Check(t.Context()); err != nil {
 			t.Error(err)
@@ -139,16 +135,16 @@ func TestWhoOnlyHeardOfClaimsNoticesThatRedisLostThem(t *testing.T) {
 	if one, two := others[0].settler.Counts(), others[1].settler.Counts(); one.Lost+two.Lost != 1 || one.Alarms+two.Alarms != 1 {
 		t.Errorf("the alarms are %+v and %+v, want one", one, two)
 	}
-	settler, _ := h.settler(settle.Options{})
+	settler, _ := h.startSettler(settle.Options{})
 	found := must(settler.Reconcile(t.Context(), round.ID))(t)
 	if found.Agrees || found.Differences[0] != (game.Difference{What: "highest claim", Expected: 17, Found: 10}) {
 		t.Errorf("reconciled %+v", found)
 	}
-	h.goOn(round, settler, others)
+	h.releaseAndSettle(round, settler, others)
 }
 
-// goOn releases a round that lost claims: that much is known then, whoever else heard of them, and it settles.
-func (h *house) goOn(round game.Round, settler *settle.Settler, others []*onlooker) {
+// releaseAndSettle releases a round that lost claims. The loss is excused for all observers then, and the round settles.
+func (h *env) releaseAndSettle(round game.Round, settler *settle.Settler, others []*observer) {
 	h.Helper()
 	must(settler.Release(h.Context(), round.ID))(h)
 	for _, o := range others {
@@ -161,35 +157,15 @@ func (h *house) goOn(round game.Round, settler *settle.Settler, others []*onlook
 		h.Errorf("a released round granted %v: %+v", more, h.account(round))
 	}
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
+	h.awaitAccount(round, "settled", settled)
 	h.wantBalance()
-}
-
-// file is an append-only file as it was.
-type file struct {
-	name string
-	size int64
-}
-
-// appended is the newest append-only file of a server in dir.
-func appended(t *testing.T, dir string) file {
-	t.Helper()
-	files, err := filepath.Glob(dir + "/appendonlydir/*.incr.aof")
-	if err != nil || len(files) != 1 {
-		t.Fatalf("append-only files are %v, %v", files, err)
-	}
-	whole, err := os.Stat(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file{files[0], whole.Size()}
 }
 
 // parts are the keys that a grab writes.
 var parts = []string{"state", "claims", "board", "outbox"}
 
-// remember takes a copy of a round's keys; the function puts it in their place, like a Redis that lost what came after it.
-func (h *house) remember(round game.Round) (goBack func()) {
+// snapshotKeys copies the keys of a round; the function restores them, which is as if Redis had lost all later writes.
+func (h *env) snapshotKeys(round game.Round) (restoreKeys func()) {
 	h.Helper()
 	key := func(part string) string { return "redrain:{" + round.ID + "}:" + part }
 	copies := make(map[string]string)
@@ -206,24 +182,24 @@ func (h *house) remember(round game.Round) (goBack func()) {
 	}
 }
 
-// Redis lost claims and has granted their numbers to others before anybody could look: as many are there as were heard of. The
-// last one that was heard of is somebody else's.
-func TestNumbersThatWereGrantedASecondTimeAreNoticed(t *testing.T) {
-	for name, hears := range map[string]bool{"and heard of": true, "in silence": false} {
+// Redis lost claims and granted their numbers again before the detector checked. So it counts enough claims, but the last one that was
+// observed belongs to another player.
+func TestNumbersGrantedASecondTimeAreNoticed(t *testing.T) {
+	for name, receives := range map[string]bool{"new claims received": true, "new claims missed": false} {
 		t.Run(name, func(t *testing.T) {
-			h := newSQLiteHouse(t, testkit.Redis(t).URL)
-			round := h.opened(50)
-			notices := h.noticesIn(round.Room)
-			o := h.onlooker(round.Room, false)
+			h := newSQLiteEnv(t, testkit.Redis(t).URL)
+			round := h.startRound(50)
+			notices := h.collectNotices(round.Room)
+			o := h.startObserver(round.Room, false)
 			h.grabEach(round, 3)
-			goBack := h.remember(round)
+			restoreKeys := h.snapshotKeys(round)
 			h.grabEach(round, 4)
-			o.awaitHeard(t, 7)
-			goBack()
-			o.deaf.Store(!hears) // its connection is away
+			o.awaitClaim(t, 7)
+			restoreKeys()
+			o.ignoring.Store(!receives) // as if its connection were down
 			h.grabEach(round, 6)
-			o.awaitHeard(t, 9)
-			if !hears {
+			o.awaitClaim(t, 9)
+			if !receives {
 				o.HandleEvent(game.Event{Room: round.Room, Missed: true})
 			}
 			if err := o.Check(t.Context()); err != nil {
@@ -233,8 +209,8 @@ func TestNumbersThatWereGrantedASecondTimeAreNoticed(t *testing.T) {
 				t.Errorf("the account is %+v, alarms are %+v", h.account(round), counts)
 			}
 			testkit.Eventually(t, soon, func() error {
-				if heard := notices(); heard["hosts claims_lost"] != 1 {
-					return fmt.Errorf("the room heard %v", heard)
+				if got := notices(); got["hosts claims_lost"] != 1 {
+					return fmt.Errorf("the room received %v", got)
 				}
 				return nil
 			})
@@ -242,15 +218,15 @@ func TestNumbersThatWereGrantedASecondTimeAreNoticed(t *testing.T) {
 	}
 }
 
-// A storm of grabs, with subscriptions that are cut all the time, and looks as fast as they can be: nothing that is in flight,
-// or missed, looks like a loss.
-func TestNoAlarmUnderAStorm(t *testing.T) {
+// Many grabs, subscriptions that are cut all the time, and checks as fast as possible: claims in flight and missed messages never look
+// like a loss.
+func TestNoAlarmUnderLoadWithCutSubscriptions(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
+		h := newSQLiteEnv(t, url)
 		const packets = 6000
-		round := h.opened(packets)
-		h.settler(settle.Options{})
-		watching := []*onlooker{h.onlooker(round.Room, false), h.onlooker(round.Room, false)}
+		round := h.startRound(packets)
+		h.startSettler(settle.Options{})
+		watching := []*observer{h.startObserver(round.Room, false), h.startObserver(round.Room, false)}
 		storm, done := context.WithTimeout(t.Context(), 4*time.Second)
 		defer done()
 		var playing, looking sync.WaitGroup
@@ -268,10 +244,10 @@ func TestNoAlarmUnderAStorm(t *testing.T) {
 				}
 			})
 		}
-		looks := make([]int, len(watching))
+		checks := make([]int, len(watching))
 		for i, o := range watching {
 			looking.Go(func() {
-				for ; storm.Err() == nil; looks[i]++ {
+				for ; storm.Err() == nil; checks[i]++ {
 					if err := o.Check(t.Context()); err != nil {
 						t.Error(err)
 						return
@@ -283,13 +259,13 @@ func TestNoAlarmUnderAStorm(t *testing.T) {
 		playing.Wait()
 		looking.Wait()
 		h.close(round, game.Stopped)
-		account := h.await(round, "settled", settled)
+		account := h.awaitAccount(round, "settled", settled)
 		for i, o := range watching {
 			if err := o.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if counts := o.settler.Counts(); counts.Lost > 0 || looks[i] < 10 {
-				t.Errorf("the alarms are %+v after %d looks", counts, looks[i])
+			if counts := o.settler.Counts(); counts.Lost > 0 || checks[i] < 10 {
+				t.Errorf("the alarms are %+v after %d checks", counts, checks[i])
 			}
 		}
 		if account.Booked.Packets != granted || granted < packets/10 {
@@ -298,8 +274,8 @@ func TestNoAlarmUnderAStorm(t *testing.T) {
 	})
 }
 
-// cutSubscriptions ends them all, again and again, where the server can.
-func (h *house) cutSubscriptions(until context.Context) {
+// cutSubscriptions disconnects all subscriptions every 20 ms, if the server can.
+func (h *env) cutSubscriptions(until context.Context) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -314,16 +290,16 @@ func (h *house) cutSubscriptions(until context.Context) {
 	}
 }
 
-// Keys that are gone are another alarm's: nothing can be granted from them. A round that is closed and booked is forgotten.
-func TestAWitnessLeavesToOthersWhatIsTheirs(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	o := h.onlooker(h.room, false)
-	round := h.opened(20)
-	h.settler(settle.Options{})
+// A round whose keys are all gone is no loss for the detector: nothing can be granted from it. A closed and booked round is forgotten.
+func TestDetectorIgnoresMissingKeysAndSettledRounds(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	o := h.startObserver(h.room, false)
+	round := h.startRound(20)
+	h.startSettler(settle.Options{})
 	h.grab(round, 5)
-	o.awaitHeard(t, 5)
+	o.awaitClaim(t, 5)
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
+	h.awaitAccount(round, "settled", settled)
 	for range 2 {
 		if err := o.Check(t.Context()); err != nil {
 			t.Fatal(err)
@@ -332,7 +308,7 @@ func TestAWitnessLeavesToOthersWhatIsTheirs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	next := h.opened(20)
+	next := h.startRound(20)
 	h.grab(next, 5)
 	if err := h.redis.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -342,42 +318,42 @@ func TestAWitnessLeavesToOthersWhatIsTheirs(t *testing.T) {
 	}
 }
 
-// The answers of this process count too, should the message never come. What the host excuses stays excused.
-func TestAnswersThatRedisForgotFreezeTheRound(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(20)
-	settler, _ := h.settler(settle.Options{})
-	witness := settle.NewLossDetector(settler)
+// Claims in replies to this process count, even if their event never arrives. A loss that the host has excused stays excused.
+func TestGrantsThatRedisLostFreezeTheRound(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(20)
+	settler, _ := h.startSettler(settle.Options{})
+	detector := settle.NewLossDetector(settler)
 	h.grab(round, 3)
-	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 3 })
-	witness.RecordGrant(round.Room, round.ID, 5)
-	if err := witness.Check(t.Context()); err != nil {
+	h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 3 })
+	detector.RecordGrant(round.Room, round.ID, 5)
+	if err := detector.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.await(round, "the freeze", frozen)
+	h.awaitAccount(round, "the freeze", frozen)
 	must(settler.Release(t.Context(), round.ID))(t)
-	witness.RecordGrant(round.Room, round.ID, 5) // somebody else comes late with the same
-	if err := witness.Check(t.Context()); err != nil || h.account(round).Frozen {
+	detector.RecordGrant(round.Room, round.ID, 5) // another process reports the same later
+	if err := detector.Check(t.Context()); err != nil || h.account(round).Frozen {
 		t.Errorf("it is frozen again: %v", err)
 	}
-	witness.RecordGrant(round.Room, round.ID, 6)
-	if err := witness.Check(t.Context()); err != nil || !h.account(round).Frozen {
+	detector.RecordGrant(round.Room, round.ID, 6)
+	if err := detector.Check(t.Context()); err != nil || !h.account(round).Frozen {
 		t.Errorf("another loss goes unnoticed: %v", err)
 	}
 }
 
-// A process that only settles listens by itself to the rooms of what is not settled, and to no others.
-func TestASettlerAloneListensToWhatIsNotSettled(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(20)
-	settler, _ := h.settler(settle.Options{})
-	witness := settle.NewLossDetector(settler)
+// With a subscription of its own the detector subscribes to the rooms of unsettled rounds, and to no others.
+func TestDetectorSubscribesToRoomsOfUnsettledRounds(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(20)
+	settler, _ := h.startSettler(settle.Options{})
+	detector := settle.NewLossDetector(settler)
 	client := h.dial()
-	ear := client.Subscribe(context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler), witness.HandleEvent)
+	subscription := client.Subscribe(context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler), detector.HandleEvent)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
-	running.Go(func() { witness.Run(ctx, ear) })
-	t.Cleanup(func() { cancel(); running.Wait(); _ = ear.Close() })
+	running.Go(func() { detector.Run(ctx, subscription) })
+	t.Cleanup(func() { cancel(); running.Wait(); _ = subscription.Close() })
 	listening := func(want int64) {
 		t.Helper()
 		testkit.Eventually(t, soon, func() error {
@@ -390,13 +366,13 @@ func TestASettlerAloneListensToWhatIsNotSettled(t *testing.T) {
 	}
 	listening(1)
 	h.grab(round, 1)
-	goBack := h.remember(round)
+	restoreKeys := h.snapshotKeys(round)
 	h.grabEach(round, 4)
-	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 5 })
-	goBack()
-	h.await(round, "the freeze", frozen)
+	h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 5 })
+	restoreKeys()
+	h.awaitAccount(round, "the freeze", frozen)
 	must(settler.Release(t.Context(), round.ID))(t)
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
+	h.awaitAccount(round, "settled", settled)
 	listening(0)
 }

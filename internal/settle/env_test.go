@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 // soon bounds what a test waits for, on a busy machine too.
 const soon = 20 * time.Second
 
-// house is one Redis and one database, with what a test needs to look at both from outside.
-type house struct {
+// env is one Redis and one database, with clients for a test to inspect and break them.
+type env struct {
 	testing.TB
 	redisURL, databaseURL string
 	redis                 *redis.Client // raw, for faults
@@ -42,9 +42,9 @@ type house struct {
 	room                  string
 }
 
-func newHouse(t testing.TB, redisURL, databaseURL string) *house {
+func newEnv(t testing.TB, redisURL, databaseURL string) *env {
 	t.Helper()
-	h := &house{TB: t, redisURL: redisURL, databaseURL: databaseURL}
+	h := &env{TB: t, redisURL: redisURL, databaseURL: databaseURL}
 	options, err := redis.ParseURL(redisURL)
 	if err != nil {
 		t.Fatal(err)
@@ -56,13 +56,13 @@ func newHouse(t testing.TB, redisURL, databaseURL string) *house {
 	return h
 }
 
-// newSQLiteHouse is a house over a new SQLite file.
-func newSQLiteHouse(t testing.TB, redisURL string) *house {
+// newSQLiteEnv is an env with a new SQLite file.
+func newSQLiteEnv(t testing.TB, redisURL string) *env {
 	t.Helper()
-	return newHouse(t, redisURL, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+	return newEnv(t, redisURL, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
 }
 
-func (h *house) dial() *rdb.Client {
+func (h *env) dial() *rdb.Client {
 	h.Helper()
 	client, err := rdb.Dial(h.Context(), h.redisURL)
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *house) dial() *rdb.Client {
 	return client
 }
 
-func (h *house) openLedger() *ledger.Ledger {
+func (h *env) openLedger() *ledger.Ledger {
 	h.Helper()
 	l, err := ledger.Open(h.Context(), h.databaseURL)
 	if err == nil {
@@ -85,7 +85,7 @@ func (h *house) openLedger() *ledger.Ledger {
 	return l
 }
 
-func (h *house) newRoom() string {
+func (h *env) newRoom() string {
 	h.Helper()
 	return must(h.books.CreateRoom(h.Context(), "年会"))(h).Code
 }
@@ -100,13 +100,13 @@ func must[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-// opened is a raining round of so many packets of 100 cents on average, cap 100, in a burst.
-func (h *house) opened(packets int) game.Round {
+// startRound makes a raining round of so many packets of 100 cents on average, with the highest cap, which releases all at once.
+func (h *env) startRound(packets int) game.Round {
 	h.Helper()
-	return h.openedIn(h.room, packets, false)
+	return h.startRoundIn(h.room, packets, false)
 }
 
-func (h *house) openedIn(room string, packets int, rehearsal bool) game.Round {
+func (h *env) startRoundIn(room string, packets int, rehearsal bool) game.Round {
 	h.Helper()
 	s := game.DefaultSettings()
 	s.Packets, s.Total, s.Cap, s.Pace, s.Countdown = packets, game.Cents(100*packets), game.MaxCap, game.PaceBurst, 0
@@ -119,7 +119,7 @@ func (h *house) openedIn(room string, packets int, rehearsal bool) game.Round {
 }
 
 // grab lets count new players tap once each, and returns what they were told.
-func (h *house) grab(round game.Round, count int) (told []game.Claim) {
+func (h *env) grab(round game.Round, count int) (told []game.Claim) {
 	h.Helper()
 	taps := make([]game.Tap, count)
 	for i := range taps {
@@ -135,7 +135,7 @@ func (h *house) grab(round game.Round, count int) (told []game.Claim) {
 }
 
 // grabEach grabs in batches of one, so that each claim is an entry of its own.
-func (h *house) grabEach(round game.Round, count int) (told []game.Claim) {
+func (h *env) grabEach(round game.Round, count int) (told []game.Claim) {
 	h.Helper()
 	for range count {
 		told = append(told, h.grab(round, 1)...)
@@ -143,15 +143,15 @@ func (h *house) grabEach(round game.Round, count int) (told []game.Claim) {
 	return told
 }
 
-func (h *house) close(round game.Round, reason game.CloseReason) {
+func (h *env) close(round game.Round, reason game.CloseReason) {
 	h.Helper()
 	standing := must(h.pool.Close(h.Context(), round, reason))(h)
 	claimed := game.Total{Packets: round.Settings.Packets - standing.Left.Packets, Cents: round.Settings.Total - standing.Left.Cents}
 	must(h.books.NoteClosed(h.Context(), round.ID, standing.Reason, claimed))(h)
 }
 
-// settler starts one until the test or the returned function ends it.
-func (h *house) settler(options settle.Options, edit ...func(*faults)) (*settle.Settler, func()) {
+// startSettler runs a settler until the test or the returned function ends it. edit can inject faults.
+func (h *env) startSettler(options settle.Options, edit ...func(*faults)) (*settle.Settler, func()) {
 	h.Helper()
 	f := &faults{Ledger: h.books, Client: h.dial()}
 	for _, do := range edit {
@@ -160,7 +160,7 @@ func (h *house) settler(options settle.Options, edit ...func(*faults)) (*settle.
 	if options.WatchSettledFor == 0 {
 		options.WatchSettledFor = time.Nanosecond
 	}
-	s := settle.New(booksOf(f), f, options)
+	s := settle.New(asBooks(f), f, options)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { s.Run(ctx) })
@@ -169,18 +169,18 @@ func (h *house) settler(options settle.Options, edit ...func(*faults)) (*settle.
 	return s, end
 }
 
-// faults stand between a settler and its books and outbox.
+// faults is the ledger and the Redis client of a settler, with faults injected.
 type faults struct {
 	*ledger.Ledger
 	*rdb.Client
 	away        atomic.Bool // the database
 	books       atomic.Int64
-	acknowledge func(ctx context.Context) error // before it is done
+	acknowledge func(ctx context.Context) error // called before an acknowledgement, which fails with its error
 	refuses     func(game.Entry) bool           // entries that the database will never take
 }
 
-// booksOf tells apart what both have under one name.
-func booksOf(f *faults) settle.Books { return struct{ *faultyBooks }{&faultyBooks{f.Ledger, f}} }
+// asBooks is the ledger of f with its faults. It is a type of its own because ledger and Redis client have methods of the same name.
+func asBooks(f *faults) settle.Books { return struct{ *faultyBooks }{&faultyBooks{f.Ledger, f}} }
 
 type faultyBooks struct {
 	*ledger.Ledger
@@ -219,7 +219,7 @@ func (f *faults) Acknowledge(ctx context.Context, round string, entries ...strin
 	return f.Client.Acknowledge(ctx, round, entries...)
 }
 
-func (f *faults) Close() {} // neither is this one's to close
+func (f *faults) Close() {} // the ledger and the client are closed by the env
 
 func (f *faults) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
 	return f.Client.Claims(ctx, round, after, limit)
@@ -228,19 +228,19 @@ func (f *faults) Claims(ctx context.Context, round string, after, limit int) ([]
 func outboxKey(round game.Round) string { return "redrain:{" + round.ID + "}:outbox" }
 func stateKey(round game.Round) string  { return "redrain:{" + round.ID + "}:state" }
 
-// pending is how much of the outbox was delivered and not acknowledged.
-func (h *house) pending(round game.Round) int64 {
+// pending is how many entries of the outbox are delivered and not acknowledged.
+func (h *env) pending(round game.Round) int64 {
 	h.Helper()
 	return must(h.redis.XPending(h.Context(), outboxKey(round), "settle").Result())(h).Count
 }
 
-func (h *house) account(round game.Round) game.Account {
+func (h *env) account(round game.Round) game.Account {
 	h.Helper()
 	return must(h.books.Account(h.Context(), round.ID))(h)
 }
 
-// await waits until the account of a round is as it should be.
-func (h *house) await(round game.Round, what string, is func(game.Account) bool) game.Account {
+// await waits until the account of a round fulfils a condition.
+func (h *env) awaitAccount(round game.Round, what string, is func(game.Account) bool) game.Account {
 	h.Helper()
 	var account game.Account
 	testkit.Eventually(h, soon, func() (err error) {
@@ -255,8 +255,8 @@ func (h *house) await(round game.Round, what string, is func(game.Account) bool)
 func settled(a game.Account) bool { return a.Phase == game.Settled && a.Retired }
 func frozen(a game.Account) bool  { return a.Frozen }
 
-// wantTold checks that the ledger holds exactly the claims that players were told of, and nothing is out of balance.
-func (h *house) wantTold(round game.Round, told []game.Claim) {
+// wantBooked checks that the ledger holds exactly the claims that players were told of, and that its accounts balance.
+func (h *env) wantBooked(round game.Round, told []game.Claim) {
 	h.Helper()
 	booked := must(h.books.Claims(h.Context(), round.ID, 0, len(told)+10))(h)
 	known := make(map[game.Claim]bool)
@@ -274,7 +274,7 @@ func (h *house) wantTold(round game.Round, told []game.Claim) {
 	h.wantBalance()
 }
 
-func (h *house) wantBalance() {
+func (h *env) wantBalance() {
 	h.Helper()
 	if sum := must(h.books.Balances(h.Context()))(h); sum != 0 {
 		h.Errorf("the accounts sum to %d", sum)
@@ -284,8 +284,8 @@ func (h *house) wantBalance() {
 	}
 }
 
-// wantShut waits until a round is frozen in Redis too, and makes sure that nothing can be won in it.
-func (h *house) wantShut(round game.Round) {
+// wantGrantsRefused waits until a round is frozen in Redis too, and checks that nothing can be won in it.
+func (h *env) wantGrantsRefused(round game.Round) {
 	h.Helper()
 	testkit.Eventually(h, soon, func() error {
 		if mark, err := h.pool.Watermark(h.Context(), round.ID); err != nil || !mark.Frozen {
