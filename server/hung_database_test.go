@@ -27,7 +27,7 @@ func TestPostgresHangsInTheMiddleOfARound(t *testing.T) {
 			won := n.claims()
 			testkit.Expect(screen, func(tally wire.Tally) bool { return tally.ClaimedPackets >= won && named(tally) })
 		}
-		again := n.players[0].SameAs(n.in.url)
+		again := n.players[0].OpenTab(n.in.url)
 		if err := again.Connect(t.Context()); err != nil {
 			t.Errorf("a player who comes back: %v", err)
 		}

@@ -68,7 +68,7 @@ func (n *night) claims() int {
 func (n *night) heard(outcome game.Outcome) int {
 	heard := 0
 	for _, p := range n.players {
-		heard += p.Heard(outcome)
+		heard += p.OutcomeCount(outcome)
 	}
 	return heard
 }

@@ -35,7 +35,7 @@ func playOverTwo(t *testing.T, host *bots.Host, room string, settings map[string
 	players := seat(t, room, 500, a, b)
 	for i := range 50 {
 		other := []*instance{b, a}[i%2]
-		tab := players[i].SameAs(other.url)
+		tab := players[i].OpenTab(other.url)
 		if err := tab.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is a database and a pool with any number of instances on them. Its clock is synctest's: it stands still while
-// anything runs, and jumps to the next moment that somebody waits for.
-type house struct {
+// env is a database and a pool with any number of instances on them. It runs in a synctest bubble: time stands still while anything
+// runs, and then jumps to the next timer.
+type env struct {
 	*testing.T
 	url  string
 	pool *fakePool
@@ -30,19 +30,19 @@ type house struct {
 	book *ledger.Ledger // to look at the books from outside
 }
 
-// story runs a test in a house of its own.
-func story(t *testing.T, tell func(h *house)) {
+// story runs a test in an env of its own.
+func withEnv(t *testing.T, test func(h *env)) {
 	t.Helper()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "ledger.db")
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{T: t, url: url, pool: newFakePool(), log: &lines{}}
+		h := &env{T: t, url: url, pool: newFakePool(), log: &lines{}}
 		h.book = h.openLedger()
 		h.room = h.newRoom()
-		tell(h)
+		test(h)
 	})
 }
 
-func (h *house) openLedger() *ledger.Ledger {
+func (h *env) openLedger() *ledger.Ledger {
 	h.Helper()
 	l, err := ledger.Open(h.Context(), h.url)
 	if err != nil {
@@ -62,7 +62,7 @@ type instance struct {
 	die   func() // ends Keep and waits until it has ended
 }
 
-// flakyBooks are the books over a connection that can break.
+// flakyBooks is the ledger over a connection that can be broken.
 type flakyBooks struct {
 	*ledger.Ledger
 	mu   sync.Mutex
@@ -112,18 +112,18 @@ func (b *flakyBooks) NoteClosed(ctx context.Context, id string, reason game.Clos
 	return b.Ledger.NoteClosed(ctx, id, reason, claimed)
 }
 
-// idle makes an instance that answers hosts but keeps no rounds.
-func (h *house) idle(options rounds.Options) *instance {
+// addPassive adds an instance that does not run Keep.
+func (h *env) addPassive(options rounds.Options) *instance {
 	h.Helper()
 	options.Log = slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	books := &flakyBooks{Ledger: h.openLedger()}
 	return &instance{Service: rounds.New(books, h.pool, options), books: books, die: func() {}}
 }
 
-// instance makes one that keeps rounds until it dies, at the latest with the test.
-func (h *house) instance(options rounds.Options) *instance {
+// addInstance adds an instance that runs Keep until it is stopped, at the latest with the test.
+func (h *env) addInstance(options rounds.Options) *instance {
 	h.Helper()
-	i := h.idle(options)
+	i := h.addPassive(options)
 	ctx, cancel := context.WithCancel(h.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -138,7 +138,7 @@ func (h *house) instance(options rounds.Options) *instance {
 	return i
 }
 
-func (h *house) newRoom() string {
+func (h *env) newRoom() string {
 	h.Helper()
 	room, err := h.book.CreateRoom(h.Context(), "年会")
 	if err != nil {
@@ -147,26 +147,26 @@ func (h *house) newRoom() string {
 	return room.Code
 }
 
-// someSettings are a countdown of 10 s and a rain of 30 s.
-func someSettings() game.Settings {
+// testSettings have a countdown of 10 s and a rain of 30 s.
+func testSettings() game.Settings {
 	settings := game.DefaultSettings()
 	settings.Total, settings.Packets = 88_800, 100
 	return settings
 }
 
-func (h *house) draft(change ...func(*game.Settings)) string { return h.draftIn(h.room, change...) }
+func (h *env) draft(change ...func(*game.Settings)) string { return h.draftIn(h.room, change...) }
 
-func (h *house) draftIn(room string, change ...func(*game.Settings)) string {
+func (h *env) draftIn(room string, change ...func(*game.Settings)) string {
 	h.Helper()
-	settings := someSettings()
+	settings := testSettings()
 	for _, c := range change {
 		c(&settings)
 	}
-	return h.done(rounds.New(h.book, h.pool, rounds.Options{}).Create(h.Context(), room, settings, false)).ID
+	return h.must(rounds.New(h.book, h.pool, rounds.Options{}).Create(h.Context(), room, settings, false)).ID
 }
 
-// done is the round of a step that must succeed.
-func (h *house) done(round game.Round, err error) game.Round {
+// must returns the round of a step that must succeed.
+func (h *env) must(round game.Round, err error) game.Round {
 	h.Helper()
 	if err != nil {
 		h.Fatal(err)
@@ -174,25 +174,25 @@ func (h *house) done(round game.Round, err error) game.Round {
 	return round
 }
 
-func (h *house) inBooks(id string) game.Round {
+func (h *env) readBooks(id string) game.Round {
 	h.Helper()
-	return h.done(h.book.Round(h.Context(), id))
+	return h.must(h.book.Round(h.Context(), id))
 }
 
-// sleepUntil lets everybody work until a moment, and all that is due at it be done.
-func (h *house) sleepUntil(moment game.Moment) {
+// sleepUntil sleeps until a time, and until everything due at it is done.
+func (h *env) sleepUntil(moment game.Moment) {
 	h.sleep(time.Duration(moment-h.pool.Now()) * time.Millisecond)
 }
 
-func (h *house) sleep(d time.Duration) {
+func (h *env) sleep(d time.Duration) {
 	time.Sleep(d) // the clock of the bubble: no real time passes
 	synctest.Wait()
 }
 
-// expectClosed holds a round against how it must have closed, in the books and in Redis, and when in Redis.
-func (h *house) expectClosed(id string, reason game.CloseReason, at game.Moment) {
+// expectClosed checks for what reason a round is closed, in the books and in Redis, and when it was closed in Redis.
+func (h *env) expectClosed(id string, reason game.CloseReason, at game.Moment) {
 	h.Helper()
-	got := h.inBooks(id)
+	got := h.readBooks(id)
 	if got.Phase != game.Closed || got.Reason != reason {
 		h.Errorf("the books have the round in %s (%s), not closed by %s", got.Phase, got.Reason, reason)
 	}

@@ -58,7 +58,7 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
@@ -111,8 +111,8 @@ func settledRound(t testing.TB, l *ledger.Ledger, packets int) (game.Round, []st
 	return must[game.Round](t)(l.NoteSettled(ctx, round.ID)), players
 }
 
-// desk is a receiver that can be made to misbehave before it takes a payout, or after.
-type desk struct {
+// receiver is a webhook receiver that can be made to fail before or after it accepts a payout.
+type receiver struct {
 	*example.Receiver
 	server *httptest.Server
 
@@ -122,27 +122,27 @@ type desk struct {
 	bodies        []string
 }
 
-func newDesk(t testing.TB) *desk {
-	d := &desk{Receiver: must[*example.Receiver](t)(example.NewReceiver(testSecret))}
+func newReceiver(t testing.TB) *receiver {
+	d := &receiver{Receiver: must[*example.Receiver](t)(example.NewReceiver(testSecret))}
 	d.server = httptest.NewServer(d)
 	t.Cleanup(d.server.Close)
 	return d
 }
 
-// misbehave replaces the receiver's manners; nil is a good one.
-func (d *desk) misbehave(before, after http.HandlerFunc) {
+// misbehave sets handlers that run before and after a payout is accepted; nil: none.
+func (d *receiver) misbehave(before, after http.HandlerFunc) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.before, d.after = before, after
 }
 
-func (d *desk) posts() int {
+func (d *receiver) posts() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.heard)
 }
 
-func (d *desk) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+func (d *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
 		return
@@ -190,7 +190,7 @@ func sendAll(t testing.TB, sender *Sender) {
 }
 
 // wantPaid checks that everything was paid once, and that the receiver has credited the same.
-func wantPaid(t testing.TB, l *ledger.Ledger, d *desk, round game.Round, players []string) {
+func wantPaid(t testing.TB, l *ledger.Ledger, d *receiver, round game.Round, players []string) {
 	t.Helper()
 	all := game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total}
 	if got := must[game.PayoutSums](t)(l.PayoutSums(t.Context(), round.ID)); got != (game.PayoutSums{Planned: true, Paid: all}) {
