@@ -1,10 +1,10 @@
--- retire: gives the keys of a settled round their last time to live, and tells the room that it is settled. A shorter one
--- that they have already stays.
+-- expire: gives the keys of a settled round their final time to live, and publishes to the room that the round is settled. A key
+-- with a shorter time to live keeps it.
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  round lifetime_ms channel
 -- REPLY: shortened
---        how many keys live shorter from now on.
+--        how many keys got a shorter time to live.
 
 local state, claims, board, outbox, amounts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local round, lifetime_ms, channel = ARGV[1], tonumber(ARGV[2]), ARGV[3]

@@ -194,8 +194,8 @@ func (a *app) openDoors(ctx context.Context) error {
 // checks are what this instance needs to play. Redis is proven in the background, however often anybody asks.
 func (a *app) checks() []api.Check {
 	return []api.Check{
-		{Name: "redis", Ask: a.redis.CheckReady, Took: a.redis.ProbeTook},
-		{Name: "redis pub/sub", Ask: a.ear.Check, Took: a.ear.EchoTook},
+		{Name: "redis", Ask: a.redis.CheckReady, Took: a.redis.ProbeLatency},
+		{Name: "redis pub/sub", Ask: a.ear.Check, Took: a.ear.EchoLatency},
 		{Name: "database", Ask: a.books.Ping},
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // allScripts are held against their headers; a script that is missing here is found by its file.
 var allScripts = []script{
-	openScript, grabScript, closeScript, snapshotScript, reportScript, freezeScript, watermarkScript, retireScript, dismissScript,
+	openScript, grabScript, closeScript, snapshotScript, reportScript, freezeScript, watermarkScript, expireScript, removeConsumersScript,
 	pageScript, restoreScript,
 }
 

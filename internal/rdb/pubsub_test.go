@@ -181,7 +181,7 @@ func TestNothingIsHeardAfterClose(t *testing.T) {
 
 func TestUnreadableTextsAreRefused(t *testing.T) {
 	for _, bad := range []string{"", "1", "1 5", "1 5 7", "1 5 7:5", "1 5 7:5:1:1", "1 5 x:5:1", "1 5 7:5.5:1", "1 5 7:5:"} {
-		if claims, err := parseHeld("ann", bad); err == nil {
+		if claims, err := parseHeldClaims("ann", bad); err == nil {
 			t.Errorf("claims %q are read as %v", bad, claims)
 		}
 	}
@@ -214,7 +214,7 @@ func TestRepliesOfAnotherShapeAreRefused(t *testing.T) {
 			t.Errorf("letters %q are taken for %d taps", letters, taps)
 		}
 	}
-	if !strings.Contains(errShape.Error(), "shape") {
-		t.Error(errShape)
+	if !strings.Contains(errBadReply.Error(), "shape") {
+		t.Error(errBadReply)
 	}
 }

@@ -98,16 +98,16 @@ func TestOnlyRefusalsByNameAreKnownToHaveDoneNothing(t *testing.T) {
 		"BUSYGROUP x": {false, false}, "ASKED": {false, false}, "ERR READ": {false, false}, "EXECABORT x": {false, false},
 	} {
 		err := fmt.Errorf("wrapped: %w", refusal(text))
-		if NothingDone(err) != want.nothing || passes(err) != want.passes {
-			t.Errorf("%q: nothing done %t, passes %t", text, NothingDone(err), passes(err))
+		if NothingDone(err) != want.nothing || isTransient(err) != want.passes {
+			t.Errorf("%q: nothing done %t, passes %t", text, NothingDone(err), isTransient(err))
 		}
 	}
-	for _, err := range []error{nil, context.DeadlineExceeded, net.ErrClosed, &net.OpError{Op: "read", Err: errShape}} {
+	for _, err := range []error{nil, context.DeadlineExceeded, net.ErrClosed, &net.OpError{Op: "read", Err: errBadReply}} {
 		if NothingDone(err) {
 			t.Errorf("%v: is said to have done nothing", err)
 		}
 	}
-	if refused := (&net.OpError{Op: "dial", Err: errShape}); !NothingDone(refused) {
+	if refused := (&net.OpError{Op: "dial", Err: errBadReply}); !NothingDone(refused) {
 		t.Error("what was never sent is not known to have done nothing")
 	}
 }

@@ -27,7 +27,7 @@ func (c *Client) Report(ctx context.Context, room string, own game.Report, lease
 	}
 	all := game.Reports{Now: c.updateClock(asked, r.integer()), Epoch: r.integer(), Online: int(r.integer()), Taps: r.integer()}
 	if all.Arrivals, err = parseArrivals(r.text()); err != nil || r.err != nil || r.more() {
-		return game.Reports{}, fmt.Errorf("report.lua: %w", errShape)
+		return game.Reports{}, fmt.Errorf("report.lua: %w", errBadReply)
 	}
 	return all, nil
 }
@@ -44,13 +44,13 @@ func arrivalsText(arrivals []game.Arrival) string {
 func parseArrivals(text string) ([]game.Arrival, error) {
 	words := strings.Fields(text)
 	if len(words)%2 != 0 {
-		return nil, errShape
+		return nil, errBadReply
 	}
 	var arrivals []game.Arrival
 	for i := 0; i < len(words); i += 2 {
 		at, err := strconv.ParseInt(words[i], 10, 64)
 		if err != nil {
-			return nil, errShape
+			return nil, errBadReply
 		}
 		arrivals = append(arrivals, game.Arrival{Player: words[i+1], At: game.Moment(at)})
 	}
