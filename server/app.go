@@ -36,19 +36,19 @@ type app struct {
 	config *serveCommand
 	log    *slog.Logger
 
-	books     *ledger.Ledger
-	embedded  *rdb.Embedded // nil with a Redis of its own
-	leave     func() error  // gives the database up that an embedded Redis needs for itself
-	redis     *rdb.Client
-	rounds    *rounds.Service
-	committer *grab.Committer
-	settler   *settle.Settler      // works unless others settle
-	witness   *settle.LossDetector // of what Redis may forget
-	payouts   *payout.Sender       // nil where nothing is paid out, or by others
-	rooms     *live.Rooms
-	ear       *rdb.Subscription
-	gate      *gate.Gate
-	sessions  *api.Sessions
+	books        *ledger.Ledger
+	embedded     *rdb.Embedded // nil with a Redis of its own
+	leave        func() error  // gives the database up that an embedded Redis needs for itself
+	redis        *rdb.Client
+	rounds       *rounds.Service
+	committer    *grab.Committer
+	settler      *settle.Settler // works unless others settle
+	lossDetector *settle.LossDetector
+	payouts      *payout.Sender // nil where nothing is paid out, or by others
+	rooms        *live.Rooms
+	ear          *rdb.Subscription
+	gate         *gate.Gate
+	sessions     *api.Sessions
 	// rehearsals come and go by this instance's own door.
 	rehearsals *bots.Rehearsals
 	web        *api.Server
@@ -143,7 +143,7 @@ func (a *app) openRooms(context.Context) error {
 	a.endKeeping = end
 	a.background.Go(func() { a.rounds.Keep(keeping) })
 	a.background.Go(func() { a.redis.KeepProbing(keeping, a.log) })
-	a.background.Go(func() { a.witness.Run(keeping, nil) })
+	a.background.Go(func() { a.lossDetector.Run(keeping, nil) })
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 // openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
 func (a *app) openSettler() {
 	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
-	a.witness = settle.NewLossDetector(a.settler)
+	a.lossDetector = settle.NewLossDetector(a.settler)
 	if a.config.NoSettle {
 		return
 	}
@@ -34,20 +34,20 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 	return settle.New(books, redis, settle.Options{Retention: c.KeysRetention, Embedded: embedded, Log: log})
 }
 
-// hear passes on what this instance hears from Redis: to the rooms, and to who notices when Redis forgets it.
-func (a *app) handleEvent(heard game.Event) {
-	a.witness.HandleEvent(heard)
-	a.rooms.Hear(heard)
+// handleEvent passes an event from Redis on to the loss detector and to the rooms.
+func (a *app) handleEvent(event game.Event) {
+	a.lossDetector.HandleEvent(event)
+	a.rooms.Hear(event)
 }
 
-// sawGranted tells the witness which claim numbers were granted.
+// recordGrants tells the loss detector which claim numbers were granted.
 func (a *app) recordGrants(room, round string, grabbed game.Grabbed) {
 	highest := 0
 	for _, answer := range grabbed.Answers {
 		highest = max(highest, answer.Number)
 	}
 	if highest > 0 {
-		a.witness.RecordGrant(room, round, highest)
+		a.lossDetector.RecordGrant(room, round, highest)
 	}
 }
 
@@ -94,7 +94,7 @@ func (a *app) interrupt(ctx context.Context) error {
 // tellUnbooked says which claims are not in the books: they end with the embedded Redis. What else was not settled in time is
 // settled by the next start.
 func (a *app) tellUnbooked(ctx context.Context, cause error) error {
-	unbooked, err := a.witness.Unbooked(ctx)
+	unbooked, err := a.lossDetector.Unbooked(ctx)
 	if err != nil {
 		cause = errors.Join(cause, fmt.Errorf("it is not known what else is not in the books: %w", err))
 	}
@@ -146,9 +146,9 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	var settling, keeping, paying sync.WaitGroup
 	settler := c.newSettler(books, redis, false, log)
 	settling.Go(func() { settler.Run(ctx) })
-	witness := settle.NewLossDetector(settler)
-	ear := redis.Subscribe(context.WithoutCancel(ctx), log, witness.HandleEvent)
-	keeping.Go(func() { witness.Run(ctx, ear) })
+	detector := settle.NewLossDetector(settler)
+	subscription := redis.Subscribe(context.WithoutCancel(ctx), log, detector.HandleEvent)
+	keeping.Go(func() { detector.Run(ctx, subscription) })
 	keeper := rounds.New(books, redis, rounds.Options{Log: log})
 	keeping.Go(func() { keeper.Keep(ctx) })
 	if sender != nil {
@@ -156,18 +156,18 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	}
 	<-ctx.Done()
 	log.Info("stopping")
-	return stopIn(context.WithoutCancel(ctx), log, settleStages(&settling, &keeping, &paying, ear, redis, books)...)
+	return stopIn(context.WithoutCancel(ctx), log, settleStages(&settling, &keeping, &paying, subscription, redis, books)...)
 }
 
 // settleStages end what was told to end, then what that used. What was under way is done by other settlers, or the next.
-func settleStages(settling, keeping, paying *sync.WaitGroup, ear *rdb.Subscription, redis *rdb.Client, books *ledger.Ledger) []stage {
+func settleStages(settling, keeping, paying *sync.WaitGroup, subscription *rdb.Subscription, redis *rdb.Client, books *ledger.Ledger) []stage {
 	return []stage{
 		{
 			waitFor("end settling", finishWithin, settling),
 			waitFor("end keeping rounds", finishWithin, keeping),
 			waitFor("finish the payouts under way", finishWithin, paying),
 		},
-		{{doing: "end the subscription", within: leaveWithin, do: func(context.Context) error { return ear.Close() }}},
+		{{doing: "end the subscription", within: leaveWithin, do: func(context.Context) error { return subscription.Close() }}},
 		{
 			{doing: "disconnect from Redis", within: closeWithin, do: func(context.Context) error { return redis.Disconnect() }},
 			{doing: "close the database", within: closeWithin, do: func(context.Context) error { return books.Close() }},

@@ -48,9 +48,9 @@ type Guests interface {
 type Speaker interface {
 	// PublishNotice gives everybody a wire.Notice in JSON.
 	PublishNotice(ctx context.Context, room string, notice []byte) error
-	// TellHosts gives hosts the code of a notice.
+	// NotifyHosts sends hosts the code of a notice.
 	NotifyHosts(ctx context.Context, room, code string) error
-	// TellDoors says that somebody was blocked, or let in again.
+	// PublishAccessChanged says that a player was blocked, or unblocked.
 	PublishAccessChanged(ctx context.Context, room string) error
 }
 

@@ -19,7 +19,7 @@ type Money interface {
 	// the same answer. game.ErrWrongPhase: a draft, or settled. Release: game.ErrBusy while claims are on their way.
 	Freeze(ctx context.Context, round string) (game.Round, error)
 	Release(ctx context.Context, round string) (game.Round, error)
-	// DriveAgain tries what could not be booked again, and returns how much of it was.
+	// ReplayFailed tries again to book what could not be booked, and returns how much was.
 	ReplayFailed(ctx context.Context, round string) (letters, claims int, err error)
 	DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error)
 	Quarantined(ctx context.Context, round string) ([]game.Quarantined, error)

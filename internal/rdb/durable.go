@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// ErrNotDurable: Redis could lose money, because it may evict keys or keeps them only in memory.
+	// ErrNotDurable means that Redis could lose money, because it may evict keys or keeps them only in memory.
 	ErrNotDurable = errors.New("redis is not set up for money")
-	// ErrSilent: Redis does not show its configuration, as many managed ones do not.
+	// ErrSilent means that Redis does not show its configuration, as many managed ones do not.
 	ErrSilent = errors.New("redis does not tell how it is set up: make sure that it has maxmemory-policy noeviction and appendonly yes")
 )
 

@@ -7,7 +7,7 @@ import (
 	"redrain/internal/game"
 )
 
-// model is a round as the rules have it, one tap at a time, with amounts recomputed from the secret alone.
+// model is a reference implementation of a round, one tap at a time, with amounts computed from the secret alone.
 type model struct {
 	round            game.Round
 	startsAt, endsAt game.Moment
@@ -80,7 +80,7 @@ func (m *model) amount() game.Cents {
 	return game.LiveAmount(m.left.Cents, m.left.Packets, s.Min, s.Max, m.round.Secret.Draws("live").At(n))
 }
 
-// close returns the error that the reason meets at this time.
+// close returns the error expected for the reason at this time.
 func (m *model) close(reason game.CloseReason, now game.Moment) error {
 	switch {
 	case m.reason != "":

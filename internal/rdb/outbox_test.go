@@ -74,7 +74,7 @@ func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
 	})
 }
 
-func TestTakeOverNeedsIdleness(t *testing.T) {
+func TestClaimStaleNeedsIdleEntries(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		dead := r.second(t)
@@ -100,8 +100,8 @@ func TestTakeOverNeedsIdleness(t *testing.T) {
 	})
 }
 
-// XGROUP DELCONSUMER drops what a consumer has pending: one that has anything stays.
-func TestDismissKeepsWhoHasSomethingPending(t *testing.T) {
+// XGROUP DELCONSUMER drops the pending entries of a consumer, so one that has any must stay.
+func TestRemoveIdleConsumersKeepsThoseWithPendingEntries(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		busy := r.second(t)
@@ -115,25 +115,25 @@ func TestDismissKeepsWhoHasSomethingPending(t *testing.T) {
 			t.Fatal(err)
 		}
 		if gone := must(r.RemoveIdleConsumers(ctx, round.ID, time.Hour))(t); gone != 0 {
-			t.Errorf("%d were dismissed that are not silent for long", gone)
+			t.Errorf("%d were removed that are not idle for long", gone)
 		}
 		want := 1
 		if strings.Contains(t.Name(), "miniredis") {
 			want = 0 // it does not know how long a consumer was silent; nobody else's can be there anyway
 		}
 		if gone := must(r.RemoveIdleConsumers(ctx, round.ID, 0))(t); gone != want {
-			t.Errorf("%d were dismissed, want %d", gone, want)
+			t.Errorf("%d were removed, want %d", gone, want)
 		}
 		if kept := must(busy.ReadPending(ctx, round.ID, "0", 10))(t); len(kept) != 1 {
 			t.Errorf("kept %+v", kept)
 		}
 		if gone := must(r.RemoveIdleConsumers(ctx, "nothing", 0))(t); gone != 0 {
-			t.Errorf("%d were dismissed from nothing", gone)
+			t.Errorf("%d were removed from nothing", gone)
 		}
 	})
 }
 
-func TestWatermarkSaysHowFarTheOutboxWasTaken(t *testing.T) {
+func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
@@ -171,7 +171,7 @@ func TestWatermarkSaysHowFarTheOutboxWasTaken(t *testing.T) {
 	})
 }
 
-func TestSetFrozenTellsTheRoomOnce(t *testing.T) {
+func TestSetFrozenPublishesOnce(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
@@ -207,7 +207,7 @@ func TestSetFrozenTellsTheRoomOnce(t *testing.T) {
 	})
 }
 
-// Somebody read that a round is released, and tells Redis so only after a host has frozen it again. Once that undid the freeze.
+// A process reads that a round is released, and sets that in Redis only after a host has frozen it again. That must not undo the freeze.
 func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		round := r.started(nil)
@@ -238,7 +238,7 @@ func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
 	})
 }
 
-func TestRetireOnlyShortensLives(t *testing.T) {
+func TestExpireKeysOnlyShortensTTLs(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(dealtEqual)
@@ -316,7 +316,7 @@ func TestEntriesThatDoNotParseSayWhy(t *testing.T) {
 	})
 }
 
-// second is another process on the same Redis.
+// second is another client of the same Redis, as of another process.
 func (r *rig) second(t *testing.T) *rig {
 	t.Helper()
 	single, ok := r.redis.(*redis.Client)

@@ -13,7 +13,7 @@ import (
 	"redrain/internal/testkit"
 )
 
-// listener is a subscription and what it hears, in order.
+// listener is a subscription and the events that it receives, in order.
 type listener struct {
 	*Subscription
 	t     *testing.T
@@ -36,7 +36,7 @@ func (l *listener) add(room string) {
 	l.next(game.Event{Room: room, Missed: true})
 }
 
-// next compares what is heard next.
+// next compares the next event.
 func (l *listener) next(want game.Event) {
 	l.t.Helper()
 	select {
@@ -59,7 +59,7 @@ func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Even
 	}}
 }
 
-func TestSubscriptionHearsARoundInOrder(t *testing.T) {
+func TestSubscriptionReceivesARoundInOrder(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		t := r.t.(*testing.T)
 		l, round := r.listen(t), newRound(t, split)
@@ -81,7 +81,7 @@ func TestSubscriptionHearsARoundInOrder(t *testing.T) {
 	})
 }
 
-func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
+func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -111,8 +111,8 @@ func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
 	})
 }
 
-// What cannot be read may have been anything, so the room is read again.
-func TestUnreadableMessagesAreLost(t *testing.T) {
+// An unreadable message may have been anything, so it counts as missed.
+func TestUnreadableMessagesCountAsMissed(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -129,7 +129,7 @@ func TestUnreadableMessagesAreLost(t *testing.T) {
 	})
 }
 
-func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
+func TestMissedFollowsEveryReconnection(t *testing.T) {
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	l := r.listen(t)
@@ -159,7 +159,7 @@ func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
 	}
 }
 
-func TestNothingIsHeardAfterClose(t *testing.T) {
+func TestNothingIsReceivedAfterClose(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -192,7 +192,7 @@ func TestUnreadableTextsAreRefused(t *testing.T) {
 	}
 }
 
-func TestRepliesOfAnotherShapeAreRefused(t *testing.T) {
+func TestRepliesOfTheWrongFormatAreRefused(t *testing.T) {
 	full := []any{int64(1000), int64(5), int64(50), "wd", int64(7), int64(1), int64(7), int64(1)}
 	if _, err := readGrabbed(&reply{items: full}, 2); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// readyLifetime is the time to live of the key that a probe writes.
+	// probeKeyLifetime is the time to live of the key that a probe writes.
 	probeKeyLifetime = time.Minute
 	// With these a probe ends at least every 4 s, even if Redis hangs.
 	probeInterval = 2 * time.Second
@@ -79,7 +79,7 @@ func (c *Client) CheckReady(ctx context.Context) error {
 	return p.err
 }
 
-// ProbeTook is how long the last probe took.
+// ProbeLatency is how long the last probe took.
 func (c *Client) ProbeLatency() time.Duration {
 	c.lastProbe.mu.Lock()
 	defer c.lastProbe.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"redrain/internal/testkit"
 )
 
-// refused grabs until Redis refuses, and checks that the refusal says that nothing was done, for a reason that passes.
+// refused grabs until Redis refuses, and checks that the error is transient, with nothing done.
 func refused(t *testing.T, client *Client, round game.Round, words string) {
 	t.Helper()
 	testkit.Eventually(t, soon, func() error {
@@ -39,8 +39,8 @@ func dial(t *testing.T, url string) *Client {
 	return client
 }
 
-// In a failover Redis refuses for a while. Such a refusal was taken for final, or for an unknown result.
-func TestRefusalsThatPassAreToldApart(t *testing.T) {
+// During a failover Redis refuses commands for a while. Such an error is neither permanent nor an unknown result.
+func TestTransientRefusals(t *testing.T) {
 	t.Run("READONLY and MASTERDOWN", func(t *testing.T) {
 		master := testkit.Redis(t)
 		host, port, _ := net.SplitHostPort(master.Addr)

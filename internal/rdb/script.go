@@ -51,7 +51,7 @@ var (
 	pageScript            = newScript("page", lua.Page, "outbox", "after limit")
 )
 
-// errShape is returned for a reply, or a stored value, that does not have the documented format.
+// errBadReply is returned for a reply, or a stored value, that does not have the documented format.
 var errBadReply = errors.New("the reply has another shape")
 
 // reply reads a script's reply element by element. The first element of the wrong type, or missing, sets err.

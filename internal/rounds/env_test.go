@@ -30,7 +30,7 @@ type env struct {
 	book *ledger.Ledger // to look at the books from outside
 }
 
-// story runs a test in an env of its own.
+// withEnv runs a test in an env of its own.
 func withEnv(t *testing.T, test func(h *env)) {
 	t.Helper()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "ledger.db")

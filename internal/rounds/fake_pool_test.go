@@ -38,7 +38,7 @@ func newFakePool() *fakePool {
 
 func (p *fakePool) Now() game.Moment { return game.Moment(time.Now().UnixMilli()) }
 
-// enter begins every call: it locks the pool, or fails as the test has set.
+// lock begins every call: it locks the pool, or fails as the test has set.
 func (p *fakePool) lock(ctx context.Context, round string) error {
 	p.mu.Lock()
 	p.calls++

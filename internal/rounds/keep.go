@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// lookEvery is how often Keep lists open rounds, and reads each of them, while nothing is due.
+	// pollInterval is how often Keep lists open rounds, and reads each of them, while nothing is due.
 	pollInterval = time.Second
 	// stepTimeout bounds one step of a round, or one listing of rounds.
 	stepTimeout = 5 * time.Second

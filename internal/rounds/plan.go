@@ -8,7 +8,7 @@ import (
 	"redrain/internal/game"
 )
 
-// plannedWithin is how late, in ms, a planned round may still be started, if another round of the room ran on or no instance was
+// maxPlanDelay is how late, in ms, a planned round may still be started, if another round of the room ran on or no instance was
 // up. After that nobody expects it any more, and its plan is dropped.
 const maxPlanDelay = game.Moment(10 * 60 * 1000)
 

@@ -23,7 +23,7 @@ func newBenchEnv(b *testing.B, newDatabase func(testing.TB) string) *env {
 	return newEnv(b, testkit.Redis(b).URL, newDatabase(b))
 }
 
-// storm makes winning taps of 256 a batch: claims from up to 20,000 players.
+// grabMany makes winning taps of 256 a batch: claims from up to 20,000 players.
 func (h *env) grabMany(round game.Round, claims int) {
 	h.Helper()
 	for from := 0; from < claims; from += 256 {
@@ -157,7 +157,7 @@ func BenchmarkLag(b *testing.B) {
 	}
 }
 
-// lags grants claims at a pace and watches the ledger come after.
+// measureLags grants claims at a pace, and returns after how long the ledger had each.
 func (h *env) measureLags(round game.Round, lasting time.Duration, each int, pause time.Duration) (lags []time.Duration) {
 	var mu sync.Mutex
 	var granted []time.Time // when each was

@@ -239,7 +239,7 @@ func (h *env) account(round game.Round) game.Account {
 	return must(h.books.Account(h.Context(), round.ID))(h)
 }
 
-// await waits until the account of a round fulfils a condition.
+// awaitAccount waits until the account of a round fulfils a condition.
 func (h *env) awaitAccount(round game.Round, what string, is func(game.Account) bool) game.Account {
 	h.Helper()
 	var account game.Account

@@ -35,7 +35,7 @@ func TestConcurrentSettlersClosesAndGrabs(t *testing.T) {
 	h.wantBalance()
 }
 
-// race plays one round to its end.
+// playRace plays one round to its end.
 func (h *env) playRace() {
 	round := h.startRoundIn(h.newRoom(), 40, false)
 	var mu sync.Mutex

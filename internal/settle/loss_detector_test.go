@@ -24,7 +24,7 @@ type observer struct {
 	newestClaim func() int // number of the newest claim received
 }
 
-// observer subscribes an observer to a room; if running, it checks by itself.
+// startObserver subscribes an observer to a room; if running, it checks by itself.
 func (h *env) startObserver(room string, running bool) *observer {
 	h.Helper()
 	client := h.dial()

@@ -73,7 +73,7 @@ func TestEveryKeyThatRedisCanLose(t *testing.T) {
 	}
 }
 
-// openedDealt is startRound with a dealt split: its amounts are in a List.
+// startDealtRound is startRound with a dealt split: its amounts are in a List.
 func (h *env) startDealtRound(packets int) game.Round {
 	h.Helper()
 	s := game.DefaultSettings()
@@ -86,7 +86,7 @@ func (h *env) startDealtRound(packets int) game.Round {
 	return must(h.books.NoteRaining(h.Context(), round.ID))(h)
 }
 
-// lose deletes keys of a round, or the group of its settlers.
+// deleteKeys deletes keys of a round, or the group of its settlers.
 func (h *env) deleteKeys(round game.Round, names string) {
 	h.Helper()
 	for name := range strings.FieldsSeq(names) {
@@ -112,7 +112,7 @@ func (h *env) wantNothingGranted(round game.Round) {
 	}
 }
 
-// keeper runs the service that closes rounds on time.
+// startKeeping runs the service that closes rounds on time.
 func (h *env) startKeeping() *rounds.Service {
 	h.Helper()
 	service := rounds.New(h.books, h.pool, rounds.Options{})
