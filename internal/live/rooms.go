@@ -39,7 +39,7 @@ type Pool interface {
 	PublishTally(ctx context.Context, room string, tally []byte) error
 }
 
-// Ear is this instance's subscription. After Add, and after every reconnection, Rooms.Hear is told Lost for the room.
+// Ear is this instance's subscription. After Add, and after every reconnection, Rooms.Hear gets an event with Missed for the room.
 type Ear interface {
 	Add(ctx context.Context, room string) error
 	Remove(ctx context.Context, room string) error

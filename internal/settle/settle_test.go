@@ -3,6 +3,7 @@ package settle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,9 +152,12 @@ func TestBatchOfADeadLetterAndARefusedEntryIsSplit(t *testing.T) {
 			f.refuses = func(e game.Entry) bool { return len(e.Claims) > 0 && e.Claims[0] == told[1] }
 		})
 		h.awaitAccount(round, "all that can be booked", func(a game.Account) bool { return a.Booked.Packets == 2 && a.DeadLetters == 2 })
-		if pending := h.pending(round); pending != 0 {
-			t.Errorf("%d entries are not acknowledged", pending)
-		}
+		testkit.Eventually(t, soon, func() error { // entries are acknowledged after they are booked
+			if pending := h.pending(round); pending != 0 {
+				return fmt.Errorf("%d entries are not acknowledged", pending)
+			}
+			return nil
+		})
 		h.awaitAccount(round, "the freeze", frozen) // a claim that was granted is not in the books
 		if reason := h.account(round).FreezeReason; reason != game.FrozenBooksDiffer {
 			t.Errorf("it is frozen for %q", reason)
