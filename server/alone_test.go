@@ -11,6 +11,7 @@ import (
 
 // Two instances, each with a Redis of its own, on one database: the second would take the first one's rounds for lost.
 func TestASecondEmbeddedInstanceIsRefused(t *testing.T) {
+	t.Parallel()
 	database := "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"
 	first := startInstance(t, database)
 	second := program(t, []string{"HOST=127.0.0.1", "PORT=0", "REDIS_URL=", database})
@@ -28,6 +29,7 @@ func TestASecondEmbeddedInstanceIsRefused(t *testing.T) {
 // On a database server, behind a pooler too, an embedded instance holds a lease. One that was paused for longer than that finds
 // another in its place: it says so, ends, and leaves the other's round alone, which it would have taken for lost.
 func TestAPausedEmbeddedInstanceMakesWay(t *testing.T) {
+	t.Parallel()
 	database := "DATABASE_URL=" + testkit.PgBouncer(t, testkit.SharedPostgres(t), 2).URL
 	first := startInstance(t, database)
 	env := []string{"HOST=127.0.0.1", "PORT=0", "HOST_PASSWORD=" + password, "REDIS_URL=", database}

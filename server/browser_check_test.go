@@ -13,6 +13,7 @@ import (
 // Somebody who was not there checks a round, and once more as if a server of an older release had begun it: each time by the
 // round's own algorithm, and the page says which fields that commits to.
 func TestAStrangerChecksARoundByItsAlgorithm(t *testing.T) {
+	t.Parallel()
 	v := openVenue(t)
 	room := newRoom(t, v.books)
 	round := newRound(t, v.books, room, map[string]any{"total_cents": 900, "packets": 9, "countdown_ms": 0, "duration_ms": 60_000})

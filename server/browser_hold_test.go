@@ -15,9 +15,11 @@ import (
 // calm mode, the wall and the host's page say that it is on hold, the host's why, and a page that is opened then says so too.
 // The host stops the round, and what was won is there.
 func TestEveryPageShowsThatARoundIsOnHold(t *testing.T) {
+	t.Parallel()
 	browser := testkit.Chromium(t)
 	for _, language := range []string{"zh-CN", "en-GB"} {
 		t.Run(language, func(t *testing.T) {
+			t.Parallel()
 			h := openHold(t, browser, language)
 			h.phone.tapDrops(1)
 			h.awaitBooked(1)

@@ -13,6 +13,7 @@ import (
 
 // A player with a keyboard and nothing else comes in, asks for calm, catches packets between bombs, and opens them.
 func TestCalmModeByKeyboardOnly(t *testing.T) {
+	t.Parallel()
 	v := openVenue(t)
 	room := newRoom(t, v.books)
 	page := newSheet(t, v.browser, testkit.LaptopScreen, "the player at the keyboard", v.url, "en-GB")

@@ -15,6 +15,7 @@ import (
 // The network of a phone is cut in the middle of a round, and comes back: the page says so at once, comes back by itself, and
 // has what the player won meanwhile on another device.
 func TestAPhoneComesBackAfterACut(t *testing.T) {
+	t.Parallel()
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	cut := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))

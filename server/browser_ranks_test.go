@@ -15,6 +15,7 @@ import (
 // Here whoever reached it first stands first, on both walls, though each hangs on an instance of its own, on the host's page, and
 // on the phones.
 func TestCase29TiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
+	t.Parallel()
 	a, b := startTwo(t, testkit.Redis(t).URL)
 	host, browser := hostOf(t, a), testkit.Chromium(t)
 	room := newRoom(t, host)

@@ -85,6 +85,7 @@ func noticeOf(code string) func(wire.Notice) bool {
 // What the host decides on one instance reaches everybody on the other: announcements reach all pages, newcomers the host's
 // list (case 36 of the field), and blocked players are sent away for good.
 func TestWhatTheHostDecidesReachesEveryInstance(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
 	d := openDesk(t, a)
@@ -125,6 +126,7 @@ var nothing = map[string]any{}
 
 // A rehearsal plays the real path with bots, while the people of the room see and hear nothing of it, and no money moves.
 func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
+	t.Parallel()
 	in := startInstance(t)
 	d, host := openDesk(t, in), hostOf(t, in)
 	room := newRoom(t, host)
@@ -176,6 +178,7 @@ func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
 }
 
 func TestAPlannedRoundStartsByItself(t *testing.T) {
+	t.Parallel()
 	in := startInstance(t)
 	d, host := openDesk(t, in), hostOf(t, in)
 	room := newRoom(t, host)
@@ -185,6 +188,7 @@ func TestAPlannedRoundStartsByItself(t *testing.T) {
 }
 
 func TestTheHostsOwnAppLetsOnePersonInOnce(t *testing.T) {
+	t.Parallel()
 	secret := "a secret of thirty-two characters"
 	in := startInstance(t, "PLAYER_JWT_SECRET="+secret)
 	d := openDesk(t, in)

@@ -32,6 +32,7 @@ func durabilityOf(t *testing.T, in *instance) (ok bool, problem string) {
 }
 
 func TestARedisThatLosesMoneyIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	in := startInstance(t, "REDIS_URL="+testkit.Redis(t, "--maxmemory-policy", "allkeys-lru").URL)
 	in.Await(t, soon, `level=WARN msg="WINS CAN BE LOST[^\n]+allkeys-lru[^\n]+appendonly is no`)
 	status, body := get(t, in.url+"/readyz")
@@ -59,6 +60,7 @@ func TestARedisThatLosesMoneyIsRefusedIfAsked(t *testing.T) {
 
 // A Redis that is set up anew while it runs is noticed, and an instance that must not run over one like that says so.
 func TestADurableRedisThatStopsBeingOne(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t, "--appendonly", "yes")
 	in := startInstance(t, "REDIS_URL="+server.URL, "REQUIRE_DURABLE_REDIS=1")
 	if strings.Contains(in.Output(), "WINS CAN BE LOST") {
@@ -91,6 +93,7 @@ func TestADurableRedisThatStopsBeingOne(t *testing.T) {
 
 // Managed ones forbid to ask; that is said, and no reason not to start.
 func TestARedisThatDoesNotTellIsTaken(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	defer client.Close()

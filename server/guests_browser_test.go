@@ -101,6 +101,7 @@ const rowCount = `document.querySelectorAll('[data-test="player"]').length`
 // A room of 10,000 guests on a phone behind a slow line, while five more join each second: the list opens at once and keeps
 // up, more of it is shown by keyboard, a search finds the first guest of all, and who is renamed or blocked shows at once.
 func TestTheListOfManyGuestsStaysUsable(t *testing.T) {
+	t.Parallel()
 	in, room := openCrowd(t, manyGuests)
 	browser := testkit.Chromium(t)
 	for _, language := range []string{"zh-CN", "en-GB"} {
@@ -259,6 +260,7 @@ func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
 
 // The list is within the width of phones, tablets and desks, readable in both languages, and keeps nobody out in either theme.
 func TestTheListOfGuestsSuitsEveryScreen(t *testing.T) {
+	t.Parallel()
 	in, room := openCrowd(t, 120)
 	browser := testkit.Chromium(t)
 	for i, screen := range []testkit.Screen{testkit.PhoneScreen, testkit.TabletScreen, {Width: 1440, Height: 900, Scale: 1}} {

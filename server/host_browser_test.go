@@ -25,6 +25,7 @@ type hosting struct {
 // What a host does besides running an evening as planned, by clicking and typing only, on a phone: what one window does the
 // other shows without a reload.
 func TestTheHostsPage(t *testing.T) {
+	t.Parallel()
 	h := openHosting(t)
 	h.plan()
 	h.schedule()

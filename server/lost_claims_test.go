@@ -16,6 +16,7 @@ import (
 // The instance that granted claims dies together with Redis, which comes back without them, and no settler has seen them. The
 // other instance was only watched on a big screen: it freezes the round, its host's page hears why, and operators count one.
 func TestAnInstanceThatOnlyHeardNoticesWhatRedisLost(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	a, b := startTwo(t, server.URL, "NO_SETTLE=true")

@@ -43,6 +43,7 @@ func openingOf(t *testing.T, in *instance, round string, player *bots.Player) (s
 // What a packet holds is the same right after it was won, when its round is settled, when Redis has forgotten it, on another
 // instance, and after all of them were started anew.
 func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	env := []string{"REDIS_URL=" + server.URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db", "SESSION_SECRET=0123456789abcdef0123456789abcdef"}
 	a := startInstance(t, env...)
@@ -101,6 +102,7 @@ func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
 
 // Redis lost a round in the middle: what reached the books is shown to its host and its players as before.
 func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+server.URL)
 	host := hostOf(t, in)

@@ -43,6 +43,7 @@ func TestPayoutsThatAreRefusedAtTheStart(t *testing.T) {
 
 // What players won reaches the host's own balance system once, from a round to a restart of its receiver.
 func TestWonMoneyIsPaidOut(t *testing.T) {
+	t.Parallel()
 	receiver, err := example.NewReceiver(payoutSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +119,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 // Processes that settle pay out, those that serve need not. A receiver that was away during the round, and for good as far as
 // anybody knew, gets everything when the host has it sent again, by whichever instance is asked.
 func TestTheHostHasPayoutsSentAgain(t *testing.T) {
+	t.Parallel()
 	receiver, err := example.NewReceiver(payoutSecret)
 	if err != nil {
 		t.Fatal(err)

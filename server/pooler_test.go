@@ -15,6 +15,7 @@ import (
 //
 // Session locks do not work there: they stay on a connection of the pooler's, where they shut out everybody or nobody.
 func TestTwoInstancesPlayThroughAPooler(t *testing.T) {
+	t.Parallel()
 	for _, pool := range []int{1, 2} {
 		t.Run(fmt.Sprint(pool), func(t *testing.T) {
 			database := testkit.PgBouncer(t, testkit.SharedPostgres(t), pool).URL

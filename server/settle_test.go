@@ -46,6 +46,7 @@ func awaitSettled(t testing.TB, host *bots.Host, round string) wire.Reconciliati
 // An instance is killed by the system in the middle of a round, over every kind of database. The other one goes on, the
 // round ends on time, and the ledger is what players were told.
 func TestAKilledInstanceLosesNoMoney(t *testing.T) {
+	t.Parallel()
 	for name, newDatabase := range newDatabases {
 		t.Run(name, func(t *testing.T) {
 			database := newDatabase(t)
@@ -144,6 +145,7 @@ func toldTo(players []*bots.Player) map[game.Tap]game.Cents {
 
 // A newcomer's Ctrl-C loses nothing: the round is closed and settled before the embedded Redis ends.
 func TestCtrlCOfTheEmbeddedServerSettlesFirst(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/books.db"
 	in, round, players := playEmbedded(t, database)
 	if code := in.Interrupt(t, soon); code != 0 {
@@ -180,6 +182,7 @@ func TestCtrlCOfTheEmbeddedServerSettlesFirst(t *testing.T) {
 
 // Killed instead, the embedded Redis is gone with its keys: what was settled stays, the rest goes back to the host.
 func TestAKilledEmbeddedServerInterruptsItsRound(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/books.db"
 	in, round, players := playEmbedded(t, database)
 	in.Kill(t)
@@ -203,6 +206,7 @@ func TestAKilledEmbeddedServerInterruptsItsRound(t *testing.T) {
 
 // Instances that do not settle leave it to server settle, which also ends rounds on time when nobody else is left.
 func TestServerSettleAlone(t *testing.T) {
+	t.Parallel()
 	shared := []string{"REDIS_URL=" + testkit.Redis(t).URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	in := startInstance(t, append(shared, "NO_SETTLE=true")...)
 	host := hostOf(t, in)
@@ -225,6 +229,7 @@ func TestServerSettleAlone(t *testing.T) {
 }
 
 func TestReconcileCommandTellsMismatches(t *testing.T) {
+	t.Parallel()
 	redisURL := testkit.Redis(t).URL
 	shared := []string{"REDIS_URL=" + redisURL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	in := startInstance(t, shared...)
@@ -301,6 +306,7 @@ func TestSettlersRefuseToStartWithoutTheirServers(t *testing.T) {
 
 // A settler that was started before its database once ended at once, and nobody settled. One that is refused ends.
 func TestASettlerWaitsForItsDatabase(t *testing.T) {
+	t.Parallel()
 	redis, postgres := testkit.Redis(t), testkit.Postgres(t)
 	postgres.Kill(t)
 	settler := program(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + postgres.URL}, "settle")

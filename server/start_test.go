@@ -109,6 +109,7 @@ func aTextFile(t *testing.T) string {
 
 // The first start on a machine with nothing else: where to go, the password, what this is good for; and an orderly end.
 func TestFirstStartTellsWhereToGo(t *testing.T) {
+	t.Parallel()
 	p := program(t, []string{"HOST=", "PORT=0", "HOST_PASSWORD=", "REDIS_URL=", "PUBLIC_URL="})
 	found := p.Await(t, soon, `(?s)redrain is ready\s+players +(http://\S+)/\n +host +(http://\S+)/host\n +screen +(http://\S+)/screen/CODE\n`+
 		`.*password for this run: (\S+)\n.*Embedded Redis and sqlite:redrain\.db: good for [^\n]+\n.*\n\n`)
@@ -138,6 +139,7 @@ func TestFirstStartTellsWhereToGo(t *testing.T) {
 
 // A stop that waits for something can be cut short by a second Ctrl-C.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+redis.URL)
 	host := hostOf(t, in)
@@ -164,6 +166,7 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 
 // Tables may be brought up to date again and again, also beside a running instance's database.
 func TestMigrateTwice(t *testing.T) {
+	t.Parallel()
 	database := "DATABASE_URL=sqlite:" + filepath.Join(t.TempDir(), "books.db")
 	for range 2 {
 		if got := runToEnd(t, []string{database}, "migrate"); got.code != exitOK || got.stderr != "" {
@@ -178,6 +181,7 @@ func TestMigrateTwice(t *testing.T) {
 }
 
 func TestHelpGoesToStandardOutput(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"migrate", "--help"}} {
 		if got := runToEnd(t, nil, args...); got.code != exitOK || got.stderr != "" || !strings.Contains(got.stdout, "$DATABASE_URL") {
 			t.Errorf("%v: exit code %d, standard error %q, standard output:\n%s", args, got.code, got.stderr, got.stdout)

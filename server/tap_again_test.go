@@ -40,6 +40,7 @@ func tokenOf(t *testing.T, in *instance, room string) string {
 // Here a drop that was won has its first result for ever: on the same line, in another tab on another instance, when everything
 // is sold out, when the player has all that one may have, and after the end.
 func TestCases9And10AWonDropKeepsItsFirstResult(t *testing.T) {
+	t.Parallel()
 	a, b := startTwo(t, testkit.Redis(t).URL, "TAPS_PER_SECOND=1000")
 	host := hostOf(t, a)
 	room := newRoom(t, host)

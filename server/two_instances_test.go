@@ -16,6 +16,7 @@ import (
 // 500 players over two processes on one Redis, fifty of them with a second tab on the other instance, all tapping whatever
 // falls: every invariant that can be seen from outside holds.
 func TestTwoInstancesOneRedis(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
 	host := hostOf(t, a)
@@ -83,6 +84,7 @@ func awaitHeard(t testing.TB, host *bots.Host, round string, players []*bots.Pla
 // One instance is killed in the middle of a round: the other goes on telling the tally within 2 s, its players play on, and
 // the round ends on time.
 func TestAnInstanceDiesInTheMiddleOfARound(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
 	host := hostOf(t, b)
