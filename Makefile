@@ -42,7 +42,7 @@ fuzz: ## run each fuzz target; FUZZ_TIME=20s each
 
 screenshots: ## write pictures of the pages to screenshots/; the README's is round.jpg there, copied to .github/
 	mkdir -p screenshots
-	REDRAIN_SCREENSHOTS=$(CURDIR)/screenshots go test ./server -count=1 -run 'TestAnEvening'
+	REDRAIN_SCREENSHOTS=$(CURDIR)/screenshots go test ./server -count=1 -run 'TestThreeRoundsByClickingOnEveryScreen'
 
 tools: $(LINT_STAMP) ## build the pinned linter (takes minutes, once)
 

@@ -49,7 +49,7 @@ func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
 	a := startInstance(t, env...)
 	host := hostOf(t, a)
 	room := newRoom(t, host)
-	players := seat(t, room, 6, a)
+	players := joinPlayers(t, room, 6, a)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 5000, "packets": 8, "cap": 2, "countdown_ms": 0, "duration_ms": 8000, "pace": "burst", "bomb_percent": 0,
 	})
@@ -107,7 +107,7 @@ func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
 	in := startInstance(t, "REDIS_URL="+server.URL)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	players := seat(t, room, 4, in)
+	players := joinPlayers(t, room, 4, in)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 5000, "packets": 4, "countdown_ms": 0, "duration_ms": 60_000, "pace": "burst", "bomb_percent": 0, "close_when_sold_out": false,
 	})

@@ -14,7 +14,7 @@ import (
 func readiness(t *testing.T, in *instance, within time.Duration, status int, words string) {
 	t.Helper()
 	testkit.Eventually(t, within, func() error {
-		got, body := get(t, in.url+"/readyz")
+		got, body := getBody(t, in.url+"/readyz")
 		if got != status || !strings.Contains(body, words) {
 			return fmt.Errorf("/readyz says %d %s", got, body)
 		}

@@ -110,7 +110,7 @@ func aTextFile(t *testing.T) string {
 // The first start on a machine with nothing else: where to go, the password, what this is good for; and an orderly end.
 func TestFirstStartTellsWhereToGo(t *testing.T) {
 	t.Parallel()
-	p := program(t, []string{"HOST=", "PORT=0", "HOST_PASSWORD=", "REDIS_URL=", "PUBLIC_URL="})
+	p := startProgram(t, []string{"HOST=", "PORT=0", "HOST_PASSWORD=", "REDIS_URL=", "PUBLIC_URL="})
 	found := p.Await(t, soon, `(?s)redrain is ready\s+players +(http://\S+)/\n +host +(http://\S+)/host\n +screen +(http://\S+)/screen/CODE\n`+
 		`.*password for this run: (\S+)\n.*Embedded Redis and sqlite:redrain\.db: good for [^\n]+\n.*\n\n`)
 	if found[1] != found[2] || found[1] != found[3] {
@@ -119,7 +119,7 @@ func TestFirstStartTellsWhereToGo(t *testing.T) {
 	port := found[1][strings.LastIndex(found[1], ":")+1:]
 	host := hostOfPassword(t, "http://127.0.0.1:"+port, found[4])
 	room := newRoom(t, host)
-	players := seat(t, room, 2, &instance{Program: p, url: "http://127.0.0.1:" + port})
+	players := joinPlayers(t, room, 2, &instance{Program: p, url: "http://127.0.0.1:" + port})
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
 	testkit.Eventually(t, soon, func() error {
 		if players[0].NextDrop() == 0 {
@@ -144,7 +144,7 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	in := startInstance(t, "REDIS_URL="+redis.URL)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	player := seat(t, room, 1, in)[0]
+	player := joinPlayers(t, room, 1, in)[0]
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
 	testkit.Eventually(t, soon, func() error {
 		drop := player.NextDrop()

@@ -33,7 +33,7 @@ func TestTwoInstancesOneRedis(t *testing.T) {
 }
 
 func playOverTwo(t *testing.T, host *bots.Host, room string, settings map[string]any, a, b *instance) {
-	players := seat(t, room, 500, a, b)
+	players := joinPlayers(t, room, 500, a, b)
 	for i := range 50 {
 		other := []*instance{b, a}[i%2]
 		tab := players[i].SameAs(other.url)
@@ -89,8 +89,8 @@ func TestAnInstanceDiesInTheMiddleOfARound(t *testing.T) {
 	a, b := startTwo(t, redis.URL)
 	host := hostOf(t, b)
 	room := newRoom(t, host)
-	lost := seat(t, room, 20, a)
-	kept := seat(t, room, 20, b)
+	lost := joinPlayers(t, room, 20, a)
+	kept := joinPlayers(t, room, 20, b)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 50_000, "packets": 400, "cap": 20, "countdown_ms": 0, "duration_ms": 8000, "close_when_sold_out": false,
 	})
