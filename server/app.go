@@ -42,9 +42,9 @@ type app struct {
 	redis     *rdb.Client
 	rounds    *rounds.Service
 	committer *grab.Committer
-	settler   *settle.Settler // works unless others settle
-	witness   *settle.Witness // of what Redis may forget
-	payouts   *payout.Sender  // nil where nothing is paid out, or by others
+	settler   *settle.Settler      // works unless others settle
+	witness   *settle.LossDetector // of what Redis may forget
+	payouts   *payout.Sender       // nil where nothing is paid out, or by others
 	rooms     *live.Rooms
 	ear       *rdb.Subscription
 	gate      *gate.Gate
@@ -132,9 +132,9 @@ func (a *app) openRooms(context.Context) error {
 	a.openSettler()
 	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
 		a.rooms.Grabbed(room, round, grabbed)
-		a.sawGranted(room, round, grabbed)
+		a.recordGrants(room, round, grabbed)
 	}})
-	a.ear = a.redis.Subscribe(context.Background(), a.log, a.hear)
+	a.ear = a.redis.Subscribe(context.Background(), a.log, a.handleEvent)
 	a.rooms = live.New(live.Options{
 		Books: a.books, Pool: a.redis, Ear: a.ear, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
 		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,

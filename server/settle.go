@@ -10,9 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
 	"redrain/internal/ledger"
-	"redrain/internal/patience"
 	"redrain/internal/rdb"
 	"redrain/internal/rounds"
 	"redrain/internal/settle"
@@ -21,7 +21,7 @@ import (
 // openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
 func (a *app) openSettler() {
 	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
-	a.witness = settle.NewWitness(a.settler)
+	a.witness = settle.NewLossDetector(a.settler)
 	if a.config.NoSettle {
 		return
 	}
@@ -35,19 +35,19 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 }
 
 // hear passes on what this instance hears from Redis: to the rooms, and to who notices when Redis forgets it.
-func (a *app) hear(heard game.Heard) {
-	a.witness.Hear(heard)
+func (a *app) handleEvent(heard game.Event) {
+	a.witness.HandleEvent(heard)
 	a.rooms.Hear(heard)
 }
 
 // sawGranted tells the witness which claim numbers were granted.
-func (a *app) sawGranted(room, round string, grabbed game.Grabbed) {
+func (a *app) recordGrants(room, round string, grabbed game.Grabbed) {
 	highest := 0
 	for _, answer := range grabbed.Answers {
 		highest = max(highest, answer.Number)
 	}
 	if highest > 0 {
-		a.witness.Granted(room, round, highest)
+		a.witness.RecordGrant(room, round, highest)
 	}
 }
 
@@ -62,7 +62,7 @@ func (a *app) settleEmbedded(ctx context.Context) error {
 	}
 	settling, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
-	a.settler.Hurry()
+	a.settler.Expedite()
 	err := a.interrupt(settling)
 	if err == nil {
 		err = a.settler.Finish(settling)
@@ -75,7 +75,7 @@ func (a *app) settleEmbedded(ctx context.Context) error {
 
 // interrupt closes all rounds, and tries again until ctx ends. What was granted is booked meanwhile.
 func (a *app) interrupt(ctx context.Context) error {
-	failures := patience.Backoff{Worst: time.Second}
+	failures := backoff.Exponential{Max: time.Second}
 	for {
 		trying, cancel := context.WithTimeout(ctx, interruptFor)
 		err := a.rounds.Interrupt(trying)
@@ -85,7 +85,7 @@ func (a *app) interrupt(ctx context.Context) error {
 		}
 		wait := failures.Next()
 		a.log.Warn("cannot close all rounds before the embedded Redis ends", "error", err, "again_in", wait)
-		if !patience.Pause(ctx, wait, nil) {
+		if !backoff.Sleep(ctx, wait, nil) {
 			return err
 		}
 	}
@@ -146,8 +146,8 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	var settling, keeping, paying sync.WaitGroup
 	settler := c.newSettler(books, redis, false, log)
 	settling.Go(func() { settler.Run(ctx) })
-	witness := settle.NewWitness(settler)
-	ear := redis.Subscribe(context.WithoutCancel(ctx), log, witness.Hear)
+	witness := settle.NewLossDetector(settler)
+	ear := redis.Subscribe(context.WithoutCancel(ctx), log, witness.HandleEvent)
 	keeping.Go(func() { witness.Run(ctx, ear) })
 	keeper := rounds.New(books, redis, rounds.Options{Log: log})
 	keeping.Go(func() { keeper.Keep(ctx) })
@@ -181,7 +181,7 @@ const worstWait = 5 * time.Second
 // openWhenThere opens both as soon as the database answers: a settler is often started together with it. What the database refuses,
 // and a Redis that does not answer, end it at once.
 func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
-	failures := patience.Backoff{Worst: worstWait}
+	failures := backoff.Exponential{Max: worstWait}
 	for {
 		books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
 		if !errors.Is(err, ledger.ErrUnreachable) {
@@ -189,7 +189,7 @@ func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*l
 		}
 		wait := failures.Next()
 		log.Warn("waiting for the database", "error", err, "again_in", wait)
-		if !patience.Pause(ctx, wait, nil) {
+		if !backoff.Sleep(ctx, wait, nil) {
 			return nil, nil, err
 		}
 	}

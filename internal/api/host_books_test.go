@@ -125,12 +125,12 @@ func (b *books) PublishNotice(_ context.Context, room string, notice []byte) err
 	return b.enter()
 }
 
-func (b *books) TellHosts(_ context.Context, room, code string) error {
+func (b *books) NotifyHosts(_ context.Context, room, code string) error {
 	b.told = append(b.told, room+" "+code)
 	return nil
 }
 
-func (b *books) TellDoors(_ context.Context, room string) error {
+func (b *books) PublishAccessChanged(_ context.Context, room string) error {
 	b.told = append(b.told, room+" doors")
 	return nil
 }

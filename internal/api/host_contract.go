@@ -49,9 +49,9 @@ type Speaker interface {
 	// PublishNotice gives everybody a wire.Notice in JSON.
 	PublishNotice(ctx context.Context, room string, notice []byte) error
 	// TellHosts gives hosts the code of a notice.
-	TellHosts(ctx context.Context, room, code string) error
+	NotifyHosts(ctx context.Context, room, code string) error
 	// TellDoors says that somebody was blocked, or let in again.
-	TellDoors(ctx context.Context, room string) error
+	PublishAccessChanged(ctx context.Context, room string) error
 }
 
 // Rehearsals plays rounds with bots, out of sight.

@@ -46,7 +46,7 @@ const (
 
 // tellHosts makes the other windows of hosts follow. It is a hint: what was done stays done if it fails.
 func (s *Server) tellHosts(ctx context.Context, room, code string) {
-	if err := s.Speaker.TellHosts(ctx, room, code); err != nil {
+	if err := s.Speaker.NotifyHosts(ctx, room, code); err != nil {
 		s.Logger.Warn("cannot tell the hosts' pages", "room", room, "code", code, "error", err)
 	}
 }

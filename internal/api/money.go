@@ -20,7 +20,7 @@ type Money interface {
 	Freeze(ctx context.Context, round string) (game.Round, error)
 	Release(ctx context.Context, round string) (game.Round, error)
 	// DriveAgain tries what could not be booked again, and returns how much of it was.
-	DriveAgain(ctx context.Context, round string) (letters, claims int, err error)
+	ReplayFailed(ctx context.Context, round string) (letters, claims int, err error)
 	DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error)
 	Quarantined(ctx context.Context, round string) ([]game.Quarantined, error)
 }
@@ -117,7 +117,7 @@ func (s *Server) driveAgain(c echo.Context) error {
 	if err := readNoBody(c); err != nil {
 		return err
 	}
-	letters, claims, err := s.Money.DriveAgain(c.Request().Context(), id)
+	letters, claims, err := s.Money.ReplayFailed(c.Request().Context(), id)
 	if err != nil {
 		return orMissing(err, errRoundNotFound)
 	}

@@ -26,7 +26,7 @@ func (b *books) Release(_ context.Context, id string) (game.Round, error) {
 	return b.step(id, game.Raining, "")
 }
 
-func (b *books) DriveAgain(_ context.Context, id string) (letters, claims int, err error) {
+func (b *books) ReplayFailed(_ context.Context, id string) (letters, claims int, err error) {
 	b.changed++
 	_, err = b.Round(context.Background(), id)
 	return 1, 2, err

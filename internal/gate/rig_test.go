@@ -83,7 +83,7 @@ func (s *fixture) instance(change ...func(*gate.Options)) *instance {
 	i.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, grabbed game.Grabbed) {
 		i.rooms.Grabbed(room, round, grabbed)
 	}})
-	ear := redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Heard) { i.rooms.Hear(heard) })
+	ear := redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { i.rooms.Hear(heard) })
 	i.rooms = live.New(live.Options{
 		Books: s.books, Pool: redis, Ear: ear, Clock: redis.Clock(), Committer: i.committer, TapsPerSecond: 1000, TapBurst: 1000,
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/feature"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // rowsAtOnce bounds the rows of one INSERT: databases limit the length of a statement.
@@ -26,7 +26,7 @@ var fullStride = stride{rows: rowsAtOnce}
 // pause rests, unless ctx ends, which the next statement notices.
 func (s stride) pause(ctx context.Context) {
 	if s.rest > 0 {
-		patience.Pause(ctx, s.rest, nil)
+		backoff.Sleep(ctx, s.rest, nil)
 	}
 }
 

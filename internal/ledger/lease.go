@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // leaseTimes are how a lease is kept. Whoever could not renew it stops trusting it well before others may take it, so clocks
@@ -93,7 +93,7 @@ func (r *rowLease) await(ctx context.Context) error {
 		case now != first && now.Holder != "":
 			return fmt.Errorf("%s: %w", now.Holder, game.ErrBusy)
 		}
-		if !patience.Pause(ctx, r.times.every/10, nil) {
+		if !backoff.Sleep(ctx, r.times.every/10, nil) {
 			return context.Cause(ctx)
 		}
 	}
@@ -103,7 +103,7 @@ func (r *rowLease) await(ctx context.Context) error {
 // else either, is renewed late.
 func (r *rowLease) keep(ctx context.Context) error {
 	pause := r.times.every
-	for patience.Pause(ctx, pause, nil) {
+	for backoff.Sleep(ctx, pause, nil) {
 		renewed, err := r.renew(ctx)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // released

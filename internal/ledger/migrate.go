@@ -10,7 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"redrain/internal/patience"
+	"redrain/internal/backoff"
 )
 
 // migrationFiles has a folder for each kind of database. A file that was released is never changed again.
@@ -77,7 +77,7 @@ func (l *Ledger) awaitMigrationLock(ctx context.Context) (*migrationLock, error)
 		case !errors.Is(err, errTaken):
 			return nil, err
 		}
-		patience.Pause(ctx, lockEvery, nil)
+		backoff.Sleep(ctx, lockEvery, nil)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"redrain/internal/patience"
+	"redrain/internal/backoff"
 )
 
 // holdEvery is how often the transaction that holds the lock is used, so that nothing takes it for idle.
@@ -84,7 +84,7 @@ func whileHolding(ctx context.Context, conn *sql.Conn, migrations func(context.C
 	ctx, cancel := context.WithCancelCause(ctx)
 	var holding sync.WaitGroup
 	holding.Go(func() {
-		for patience.Pause(ctx, holdEvery, nil) {
+		for backoff.Sleep(ctx, holdEvery, nil) {
 			try, done := context.WithTimeout(ctx, holdEvery)
 			_, err := conn.ExecContext(try, "DO 0")
 			done()

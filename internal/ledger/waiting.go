@@ -7,7 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"redrain/internal/patience"
+	"redrain/internal/backoff"
 )
 
 const (
@@ -32,7 +32,7 @@ func (l *Ledger) sayWhileWaiting(what string, args ...any) (stop func()) {
 	began := time.Now()
 	var saying sync.WaitGroup
 	saying.Go(func() {
-		for pause := sayAfter; patience.Pause(ctx, pause, nil); pause = sayEvery {
+		for pause := sayAfter; backoff.Sleep(ctx, pause, nil); pause = sayEvery {
 			l.log.Info(what, append(args, "waited", time.Since(began).Round(time.Second))...)
 		}
 	})

@@ -247,7 +247,7 @@ func (r *Rooms) load(ctx context.Context, code string, e *entry) error {
 }
 
 // Hear takes one message from Redis. It never blocks: a room whose inbox is full reads everything again.
-func (r *Rooms) Hear(heard game.Heard) {
+func (r *Rooms) Hear(heard game.Event) {
 	if room := r.find(heard.Room); room != nil {
 		room.hear(heard)
 	}

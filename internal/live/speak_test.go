@@ -226,7 +226,7 @@ func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 		for n := range 150 {
 			r.world.claim(round.ID, game.DropID(n+1), ann.ID, "somebody") //nolint:gosec // small
 			r.world.set(func(w *world) {
-				w.publish(game.Heard{Room: code, Notice: wire.Encode(wire.Notice{Code: fmt.Sprint(n)})})
+				w.publish(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: fmt.Sprint(n)})})
 			})
 			time.Sleep(10 * time.Millisecond)
 		}

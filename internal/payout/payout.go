@@ -22,8 +22,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // Books are the payouts in SQL. Every step may be repeated.
@@ -113,7 +113,7 @@ func (s *Sender) Run(ctx context.Context) {
 		wait := idle
 		switch {
 		case err != nil && ctx.Err() == nil:
-			wait = patience.Delay(failures, time.Second, 30*time.Second)
+			wait = backoff.Delay(failures, time.Second, 30*time.Second)
 			failures++
 			s.log.Warn("cannot send payouts", "error", err, "again_in", wait)
 		case sent > 0:
@@ -179,7 +179,7 @@ func (s *Sender) verdict(payout game.Payout, failed error) func(context.Context)
 		s.paid.Add(1)
 		return func(ctx context.Context) error { return s.books.NotePaid(ctx, payout) }
 	}
-	problem, again := failed.Error(), patience.Delay(payout.Attempts-1, firstDelay, worstDelay)
+	problem, again := failed.Error(), backoff.Delay(payout.Attempts-1, firstDelay, worstDelay)
 	if end := time.UnixMilli(int64(payout.TriedAt)).Add(giveUpTime); s.options.Now().Add(again).After(end) {
 		s.givenUp.Add(1)
 		s.log.Error("a payout is given up", "payout", payout.ID(), "cents", int64(payout.Total.Cents), "attempts", payout.Attempts, "problem", problem)

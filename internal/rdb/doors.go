@@ -7,7 +7,7 @@ import (
 
 // TellHosts tells the pages of a room's hosts, on every instance, that something of the room has changed and is to be read
 // again: a code of wire.Notice, such as players_changed. Many at once may be heard as one.
-func (c *Client) TellHosts(ctx context.Context, room, code string) error {
+func (c *Client) NotifyHosts(ctx context.Context, room, code string) error {
 	if err := c.redis.Publish(ctx, roomChannel(room), "hosts "+code).Err(); err != nil {
 		return fmt.Errorf("tell the hosts: %w", err)
 	}
@@ -15,7 +15,7 @@ func (c *Client) TellHosts(ctx context.Context, room, code string) error {
 }
 
 // TellDoors tells every instance that serves a room that somebody was blocked there, or let in again.
-func (c *Client) TellDoors(ctx context.Context, room string) error {
+func (c *Client) PublishAccessChanged(ctx context.Context, room string) error {
 	if err := c.redis.Publish(ctx, roomChannel(room), "doors").Err(); err != nil {
 		return fmt.Errorf("tell who is blocked: %w", err)
 	}

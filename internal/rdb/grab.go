@@ -47,7 +47,7 @@ func (c *Client) Grab(ctx context.Context, room, round, batch string, taps []gam
 	if err != nil {
 		return game.Grabbed{}, fmt.Errorf("grab.lua: %w", err)
 	}
-	c.took(asked, int64(grabbed.Now))
+	c.updateClock(asked, int64(grabbed.Now))
 	return grabbed, nil
 }
 

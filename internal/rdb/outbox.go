@@ -17,13 +17,13 @@ import (
 const maxPlayerText = 64
 
 // Take takes up to count entries of a round's outbox that no settler was given yet. game.ErrGone: there is no outbox.
-func (c *Client) Take(ctx context.Context, round string, count int) ([]game.Entry, error) {
+func (c *Client) ReadNew(ctx context.Context, round string, count int) ([]game.Entry, error) {
 	return c.readGroup(ctx, round, ">", count)
 }
 
 // Retake returns up to count entries that this process was given before and has not acknowledged, in their order, from the
 // first one after an entry; "0" for the very first.
-func (c *Client) Retake(ctx context.Context, round, after string, count int) ([]game.Entry, error) {
+func (c *Client) ReadPending(ctx context.Context, round, after string, count int) ([]game.Entry, error) {
 	return c.readGroup(ctx, round, after, count)
 }
 
@@ -46,7 +46,7 @@ func (c *Client) readGroup(ctx context.Context, round, from string, count int) (
 
 // TakeOver takes up to count entries over that another settler was given at least idle ago and has not acknowledged, from an
 // entry on; "0" for the first. next is where to go on, "0-0" at the end.
-func (c *Client) TakeOver(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error) {
+func (c *Client) ClaimStale(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error) {
 	messages, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
 		Stream: outboxKey(round), Group: settleGroup, Consumer: c.instance, MinIdle: idle, Start: from, Count: int64(count),
 	}).Result()
@@ -98,7 +98,7 @@ func rawOf(values map[string]any) string {
 }
 
 // Raw reads an entry of a round's outbox as it is, as JSON. game.ErrNotFound: there is none with this id.
-func (c *Client) Raw(ctx context.Context, round, id string) (string, error) {
+func (c *Client) ReadRaw(ctx context.Context, round, id string) (string, error) {
 	messages, err := c.redis.XRange(ctx, outboxKey(round), id, id).Result()
 	if err != nil {
 		return "", fmt.Errorf("read an entry of the outbox: %w", err)
@@ -192,7 +192,7 @@ func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, e
 	if err != nil {
 		return game.Watermark{}, err
 	}
-	mark := game.Watermark{Now: c.took(asked, r.integer())}
+	mark := game.Watermark{Now: c.updateClock(asked, r.integer())}
 	phase := r.text()
 	if len(r.items) == 0 {
 		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", lostKeys(phase))
@@ -239,13 +239,13 @@ func flag(set bool) string {
 }
 
 // Retire gives the keys of a settled round their last time to live and tells the room.
-func (c *Client) Retire(ctx context.Context, round game.Round, lifetime time.Duration) error {
+func (c *Client) ExpireKeys(ctx context.Context, round game.Round, lifetime time.Duration) error {
 	_, err := c.call(ctx, retireScript, allKeys(round.ID), round.ID, lifetime.Milliseconds(), roomChannel(round.Room))
 	return err
 }
 
 // Dismiss removes settlers from a round's group that were silent for so long and have nothing pending.
-func (c *Client) Dismiss(ctx context.Context, round string, silent time.Duration) (int, error) {
+func (c *Client) RemoveIdleConsumers(ctx context.Context, round string, silent time.Duration) (int, error) {
 	r, err := c.call(ctx, dismissScript, []string{outboxKey(round)}, settleGroup, silent.Milliseconds())
 	if err != nil {
 		return 0, err

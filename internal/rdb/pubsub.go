@@ -18,27 +18,27 @@ func (c *Client) PublishTally(ctx context.Context, room string, tally []byte) er
 }
 
 // parseHeard reads 'claims ROUND LEFT REST BATCH', 'round ROUND', 'tally JSON', 'notice JSON', 'hosts CODE', 'doors'.
-func parseHeard(payload string) (game.Heard, error) {
+func parseEvent(payload string) (game.Event, error) {
 	kind, rest, _ := strings.Cut(payload, " ")
 	switch kind {
 	case "claims":
 		claimed, err := parseClaimed(rest)
 		if err != nil {
-			return game.Heard{}, err
+			return game.Event{}, err
 		}
-		return game.Heard{Claims: &claimed}, nil
+		return game.Event{Claims: &claimed}, nil
 	case "round":
-		return game.Heard{Round: rest}, nil
+		return game.Event{Round: rest}, nil
 	case "tally":
-		return game.Heard{Tally: []byte(rest)}, nil
+		return game.Event{Tally: []byte(rest)}, nil
 	case "notice":
-		return game.Heard{Notice: []byte(rest)}, nil
+		return game.Event{Notice: []byte(rest)}, nil
 	case "hosts":
-		return game.Heard{ForHosts: rest}, nil
+		return game.Event{ForHosts: rest}, nil
 	case "doors":
-		return game.Heard{Doors: true}, nil
+		return game.Event{AccessChanged: true}, nil
 	}
-	return game.Heard{}, fmt.Errorf("message of kind %q: %w", kind, errShape)
+	return game.Event{}, fmt.Errorf("message of kind %q: %w", kind, errShape)
 }
 
 func parseClaimed(text string) (game.Claimed, error) {

@@ -17,13 +17,13 @@ import (
 type listener struct {
 	*Subscription
 	t     *testing.T
-	heard chan game.Heard
+	heard chan game.Event
 }
 
 func (r *rig) listen(t *testing.T) *listener {
 	t.Helper()
-	l := &listener{t: t, heard: make(chan game.Heard, 1000)}
-	l.Subscription = r.Subscribe(t.Context(), slog.New(slog.NewTextHandler(io.Discard, nil)), func(h game.Heard) { l.heard <- h })
+	l := &listener{t: t, heard: make(chan game.Event, 1000)}
+	l.Subscription = r.Subscribe(t.Context(), slog.New(slog.NewTextHandler(io.Discard, nil)), func(h game.Event) { l.heard <- h })
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -33,11 +33,11 @@ func (l *listener) add(room string) {
 	if err := l.Add(l.t.Context(), room); err != nil {
 		l.t.Fatal(err)
 	}
-	l.next(game.Heard{Room: room, Lost: true})
+	l.next(game.Event{Room: room, Missed: true})
 }
 
 // next compares what is heard next.
-func (l *listener) next(want game.Heard) {
+func (l *listener) next(want game.Event) {
 	l.t.Helper()
 	select {
 	case got := <-l.heard:
@@ -49,12 +49,12 @@ func (l *listener) next(want game.Heard) {
 	}
 }
 
-func text(h game.Heard) string {
-	return fmt.Sprintf("%s %v %q tally %q notice %q lost %t", h.Room, h.Claims, h.Round, h.Tally, h.Notice, h.Lost)
+func text(h game.Event) string {
+	return fmt.Sprintf("%s %v %q tally %q notice %q lost %t", h.Room, h.Claims, h.Round, h.Tally, h.Notice, h.Missed)
 }
 
-func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Heard {
-	return game.Heard{Room: round.Room, Claims: &game.Claimed{
+func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Event {
+	return game.Event{Room: round.Room, Claims: &game.Claimed{
 		Round: round.ID, Left: grabbed.Left, Claims: claimsOf(batch, grabbed),
 	}}
 }
@@ -65,7 +65,7 @@ func TestSubscriptionHearsARoundInOrder(t *testing.T) {
 		l, round := r.listen(t), newRound(t, split)
 		l.add(round.Room)
 		r.open(round)
-		l.next(game.Heard{Room: round.Room, Round: round.ID})
+		l.next(game.Event{Room: round.Room, Round: round.ID})
 		for n := range 4 {
 			batch := append(crowd(fmt.Sprintf("p%d-", n), 1+2*n, 1), taps("zoe1")...)
 			l.next(claimed(round, batch, r.grab(round, batch)))
@@ -75,9 +75,9 @@ func TestSubscriptionHearsARoundInOrder(t *testing.T) {
 		if err := r.PublishTally(t.Context(), round.Room, []byte(tally)); err != nil {
 			t.Fatal(err)
 		}
-		l.next(game.Heard{Room: round.Room, Tally: []byte(tally)})
+		l.next(game.Event{Room: round.Room, Tally: []byte(tally)})
 		r.close(round, game.Stopped)
-		l.next(game.Heard{Room: round.Room, Round: round.ID})
+		l.next(game.Event{Room: round.Room, Round: round.ID})
 	})
 }
 
@@ -94,7 +94,7 @@ func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
 		}
 		publish("THREE", "round c")
 		publish("TWO", "round b")
-		l.next(game.Heard{Room: "TWO", Round: "b"})
+		l.next(game.Event{Room: "TWO", Round: "b"})
 		if err := l.Remove(t.Context(), "TWO"); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
 		})
 		publish("TWO", "round b")
 		publish("ONE", "notice {}")
-		l.next(game.Heard{Room: "ONE", Notice: []byte("{}")})
+		l.next(game.Event{Room: "ONE", Notice: []byte("{}")})
 	})
 }
 
@@ -124,7 +124,7 @@ func TestUnreadableMessagesAreLost(t *testing.T) {
 			if err := r.redis.Publish(t.Context(), roomChannel("ROOM"), message).Err(); err != nil {
 				t.Fatal(err)
 			}
-			l.next(game.Heard{Room: "ROOM", Lost: true})
+			l.next(game.Event{Room: "ROOM", Missed: true})
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
 		for range rooms {
 			select {
 			case h := <-l.heard:
-				if !h.Lost {
+				if !h.Missed {
 					t.Errorf("heard %s", text(h))
 				}
 				lost = append(lost, h.Room)
@@ -155,7 +155,7 @@ func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
 			t.Errorf("lost were %v", lost)
 		}
 		testkit.Eventually(t, soon, func() error { return r.PublishTally(t.Context(), "TWO", []byte("{}")) })
-		l.next(game.Heard{Room: "TWO", Tally: []byte("{}")})
+		l.next(game.Event{Room: "TWO", Tally: []byte("{}")})
 	}
 }
 

@@ -25,7 +25,7 @@ func (c *Client) Report(ctx context.Context, room string, own game.Report, lease
 	if err != nil {
 		return game.Reports{}, err
 	}
-	all := game.Reports{Now: c.took(asked, r.integer()), Epoch: r.integer(), Online: int(r.integer()), Taps: r.integer()}
+	all := game.Reports{Now: c.updateClock(asked, r.integer()), Epoch: r.integer(), Online: int(r.integer()), Taps: r.integer()}
 	if all.Arrivals, err = parseArrivals(r.text()); err != nil || r.err != nil || r.more() {
 		return game.Reports{}, fmt.Errorf("report.lua: %w", errShape)
 	}

@@ -35,7 +35,7 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	if err != nil {
 		return game.Standing{}, err
 	}
-	c.took(asked, r.integer())
+	c.updateClock(asked, r.integer())
 	if len(r.items) == 1 {
 		return game.Standing{}, fmt.Errorf("open.lua: refused as %q: %w", r.text(), game.ErrTorn)
 	}
@@ -87,7 +87,7 @@ func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseR
 
 // CloseAgain closes a round that the ledger knows to be closed, and whose close Redis has lost: for the ledger's reason, whatever
 // the time is. game.ErrGone, game.ErrTorn.
-func (c *Client) CloseAgain(ctx context.Context, round game.Round) error {
+func (c *Client) RepeatClose(ctx context.Context, round game.Round) error {
 	_, err := c.close(ctx, round, round.Reason, true)
 	return err
 }
@@ -124,7 +124,7 @@ func (c *Client) Snapshot(ctx context.Context, round string, top, latest int) (g
 	if err != nil {
 		return game.Standing{}, err
 	}
-	now := c.took(asked, r.integer())
+	now := c.updateClock(asked, r.integer())
 	if len(r.items) == 1 {
 		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", lostKeys(r.text()))
 	}

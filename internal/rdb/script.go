@@ -102,7 +102,7 @@ func (r *reply) text() string {
 }
 
 // took sets the clock by a call that returned Redis' time.
-func (c *Client) took(asked time.Time, now int64) game.Moment {
+func (c *Client) updateClock(asked time.Time, now int64) game.Moment {
 	c.clock.observe(asked, time.Now(), now)
 	return game.Moment(now)
 }

@@ -24,7 +24,7 @@ import (
 // a cluster, where a connection leads to one node, the next one may lead to another. Safe for concurrent use.
 type Subscription struct {
 	client *Client
-	hear   func(game.Heard)
+	hear   func(game.Event)
 	log    *slog.Logger
 	end    context.CancelFunc
 	done   sync.WaitGroup
@@ -62,7 +62,7 @@ const (
 )
 
 // Subscribe starts the subscription without any room. ctx bounds nothing but its start; Close ends it.
-func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, hear func(game.Heard)) *Subscription {
+func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, hear func(game.Event)) *Subscription {
 	s := &Subscription{
 		client: c, hear: hear, log: log, echo: make(chan struct{}, 1), tried: make(chan struct{}), rooms: make(map[string]bool),
 	}
@@ -237,7 +237,7 @@ func (s *Subscription) take(c *connection, message any) {
 		case m.Channel == c.channel:
 			s.nudge()
 		default:
-			s.hear(game.Heard{Room: strings.TrimPrefix(m.Channel, channelPrefix), Lost: true})
+			s.hear(game.Event{Room: strings.TrimPrefix(m.Channel, channelPrefix), Missed: true})
 		}
 	case *redis.Message:
 		switch {
@@ -251,11 +251,11 @@ func (s *Subscription) take(c *connection, message any) {
 }
 
 func (s *Subscription) takeMessage(m *redis.Message) {
-	heard, err := parseHeard(m.Payload)
+	heard, err := parseEvent(m.Payload)
 	heard.Room = strings.TrimPrefix(m.Channel, channelPrefix)
 	if err != nil {
 		s.log.Error("a published message does not parse", "room", heard.Room, "error", err)
-		heard.Lost = true
+		heard.Missed = true
 	}
 	s.hear(heard)
 }

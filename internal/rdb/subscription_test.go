@@ -30,7 +30,7 @@ func (l *listener) lost(within time.Duration, rooms ...string) time.Duration {
 	for len(missing) > 0 {
 		select {
 		case heard := <-l.heard:
-			if heard.Lost {
+			if heard.Missed {
 				delete(missing, heard.Room)
 			}
 		case <-time.After(time.Until(began.Add(within))):
@@ -73,7 +73,7 @@ func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
 	if err := straight.PublishTally(t.Context(), "TWO", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	l.next(game.Heard{Room: "TWO", Tally: []byte("{}")})
+	l.next(game.Event{Room: "TWO", Tally: []byte("{}")})
 }
 
 // Nothing but the subscription's own connection stalls.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 const (
@@ -27,7 +27,7 @@ func (s *Service) Keep(ctx context.Context) {
 	var watched sync.Map // ids of rounds that have a goroutine
 	var watches sync.WaitGroup
 	defer watches.Wait()
-	failures := patience.Backoff{Worst: worstDelay}
+	failures := backoff.Exponential{Max: worstDelay}
 	for {
 		wait := lookEvery
 		open, err := s.listOpen(ctx)
@@ -47,7 +47,7 @@ func (s *Service) Keep(ctx context.Context) {
 				s.watch(ctx, round)
 			})
 		}
-		if !patience.Pause(ctx, wait, s.nudge) {
+		if !backoff.Sleep(ctx, wait, s.nudge) {
 			return
 		}
 	}

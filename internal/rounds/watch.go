@@ -7,21 +7,21 @@ import (
 	"runtime/debug"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 // watch is one instance's eye on one open round. It is used by one goroutine.
 type watch struct {
 	*Service
 	round game.Round // as SQL was last known to have it
-	given game.Total  // what Redis was last known to have given away
+	given game.Total // what Redis was last known to have given away
 }
 
 // watch looks at a round whenever something is due, until it is closed or frozen, or ctx is done.
 func (s *Service) watch(ctx context.Context, round game.Round) {
 	w := &watch{Service: s, round: round}
-	failures := patience.Backoff{Worst: worstDelay}
+	failures := backoff.Exponential{Max: worstDelay}
 	for {
 		wait, err := w.look(ctx)
 		switch {
@@ -33,7 +33,7 @@ func (s *Service) watch(ctx context.Context, round game.Round) {
 		default:
 			failures.Reset()
 		}
-		if !patience.Pause(ctx, wait, nil) {
+		if !backoff.Sleep(ctx, wait, nil) {
 			return
 		}
 	}

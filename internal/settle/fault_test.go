@@ -204,7 +204,7 @@ func TestKeysAreGoneBeforeARoundIsSettled(t *testing.T) {
 func TestUnsettledKeysThatNearTheirExpiryRaiseAnAlarm(t *testing.T) {
 	h := newSQLiteHouse(t, testkit.Redis(t).URL)
 	h.opened(20)
-	settler, _ := h.settler(settle.Options{AlarmBefore: 31 * 24 * time.Hour})
+	settler, _ := h.settler(settle.Options{ExpiryAlarmBefore: 31 * 24 * time.Hour})
 	testkit.Eventually(t, soon, func() error {
 		if settler.Counts().Expiring != 1 {
 			return errors.New("no alarm")
@@ -259,12 +259,12 @@ func TestFinishWaitsForTheClaimsOfOpenAndFrozenRounds(t *testing.T) {
 	must(h.books.NoteFrozen(t.Context(), frozen.ID, game.FrozenByHost))(t)
 	var database *faults
 	settler, _ := h.settler(settle.Options{}, func(f *faults) { f.away.Store(true); database = f })
-	witness := settle.NewWitness(settler)
+	witness := settle.NewLossDetector(settler)
 	for _, round := range []game.Round{open, frozen, empty} {
-		witness.Granted(round.Room, round.ID, len(told[round.ID]))
+		witness.RecordGrant(round.Room, round.ID, len(told[round.ID]))
 	}
-	settler.Hurry()
-	settler.Hurry()
+	settler.Expedite()
+	settler.Expedite()
 	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := settler.Finish(short); !errors.Is(err, context.DeadlineExceeded) {

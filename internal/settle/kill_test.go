@@ -72,7 +72,7 @@ func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 			}
 			told = append(told, h.grabEach(round, 5)...)
 			h.close(round, game.Stopped)
-			h.settler(settle.Options{TakeOverAfter: 100 * time.Millisecond})
+			h.settler(settle.Options{ClaimStaleAfter: 100 * time.Millisecond})
 			h.await(round, "settled", settled)
 			h.wantTold(round, told)
 		})

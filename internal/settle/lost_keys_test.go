@@ -195,7 +195,7 @@ func TestACloseThatRedisLostIsRepeated(t *testing.T) {
 			told := h.grabEach(round, 8)
 			beforeClose := sizeOfAOF(t, dir)
 			h.close(round, game.Stopped)
-			options := settle.Options{WatchSettled: time.Hour}
+			options := settle.Options{WatchSettledFor: time.Hour}
 			if moment.settledBefore {
 				_, end := h.settler(options)
 				h.await(round, "settled", func(a game.Account) bool { return a.Phase == game.Settled })

@@ -15,8 +15,8 @@ func TestRedisIsAwayInTheMiddleOfSettlement(t *testing.T) {
 	server := testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
 	h := newSQLiteHouse(t, server.URL)
 	round := h.opened(5000)
-	first, _ := h.settler(settle.Options{TakeOverAfter: 200 * time.Millisecond})
-	second, _ := h.settler(settle.Options{TakeOverAfter: 200 * time.Millisecond})
+	first, _ := h.settler(settle.Options{ClaimStaleAfter: 200 * time.Millisecond})
+	second, _ := h.settler(settle.Options{ClaimStaleAfter: 200 * time.Millisecond})
 	told := h.grabEach(round, 300)
 	server.Freeze()
 	time.Sleep(2500 * time.Millisecond) // longer than a call may take

@@ -157,8 +157,8 @@ func (h *house) settler(options settle.Options, edit ...func(*faults)) (*settle.
 	for _, do := range edit {
 		do(f)
 	}
-	if options.WatchSettled == 0 {
-		options.WatchSettled = time.Nanosecond
+	if options.WatchSettledFor == 0 {
+		options.WatchSettledFor = time.Nanosecond
 	}
 	s := settle.New(booksOf(f), f, options)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.Context()))

@@ -79,7 +79,7 @@ func TestCase15ASettlerThatDiesBeforeItAcknowledges(t *testing.T) {
 			t.Fatalf("%d entries are not acknowledged, want 10", pending)
 		}
 		h.close(round, game.Stopped)
-		h.settler(settle.Options{TakeOverAfter: 50 * time.Millisecond})
+		h.settler(settle.Options{ClaimStaleAfter: 50 * time.Millisecond})
 		h.await(round, "settled", settled)
 		h.wantTold(round, told)
 		if pending := h.pending(round); pending != 0 {
@@ -273,7 +273,7 @@ func TestCase20EachRefundGoesToItsOwnHost(t *testing.T) {
 		h.await(a, "the refund's note", func(a game.Account) bool { return a.Refund != nil })
 		end()
 	}
-	h.settler(settle.Options{TakeOverAfter: 10 * time.Millisecond})
+	h.settler(settle.Options{ClaimStaleAfter: 10 * time.Millisecond})
 	h.await(a, "settled", settled)
 	h.await(b, "settled", settled)
 	h.wantTold(a, told)

@@ -38,14 +38,14 @@ func (l *timeline) SetFrozen(context.Context, game.Round) error { return nil }
 func TestPropertyAWitnessKnowsWhatItHeard(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		redis := &timeline{}
-		witness := settle.NewWitness(settle.New(redis, redis, settle.Options{}))
+		witness := settle.NewLossDetector(settle.New(redis, redis, settle.Options{}))
 		var heard []game.Claim // since the last alarm
 		seen := 0              // claims in Redis at the last look
 		known, missed := false, false
 		drop := game.DropID(0)
 		connect := func() { // a connection that was away says so before it goes on
 			if missed {
-				witness.Hear(game.Heard{Room: "R", Lost: true})
+				witness.HandleEvent(game.Event{Room: "R", Missed: true})
 				missed = false
 			}
 		}
@@ -61,7 +61,7 @@ func TestPropertyAWitnessKnowsWhatItHeard(t *testing.T) {
 				}
 			}
 			redis.alarms = 0
-			if err := witness.Look(t.Context()); err != nil || redis.alarms != want {
+			if err := witness.Check(t.Context()); err != nil || redis.alarms != want {
 				rt.Fatalf("%d alarms, %v; want %d: heard of %v, redis has %v", redis.alarms, err, want, heard, redis.claims)
 			}
 			if want == 1 {
@@ -84,7 +84,7 @@ func TestPropertyAWitnessKnowsWhatItHeard(t *testing.T) {
 					return
 				}
 				connect()
-				witness.Hear(game.Heard{Room: "R", Claims: &game.Claimed{Round: "r", Claims: batch}})
+				witness.HandleEvent(game.Event{Room: "R", Claims: &game.Claimed{Round: "r", Claims: batch}})
 				heard, known = append(heard, batch...), true
 			},
 			"lose": func(rt *rapid.T) {

@@ -20,7 +20,7 @@ import (
 
 // onlooker is an instance that neither grants nor settles: it hears what happens in a room.
 type onlooker struct {
-	*settle.Witness
+	*settle.LossDetector
 	settler *settle.Settler
 	deaf    atomic.Bool
 	heard   func() int // the number of the newest claim
@@ -32,15 +32,15 @@ func (h *house) onlooker(room string, looking bool) *onlooker {
 	client := h.dial()
 	f := &faults{Ledger: h.openLedger(), Client: client}
 	o := &onlooker{settler: settle.New(booksOf(f), f, settle.Options{})}
-	o.Witness = settle.NewWitness(o.settler)
+	o.LossDetector = settle.NewLossDetector(o.settler)
 	var mu sync.Mutex
 	var ready sync.Once
 	subscribed, highest := make(chan struct{}), 0
-	ear := client.Subscribe(context.WithoutCancel(h.Context()), slog.New(slog.DiscardHandler), func(heard game.Heard) {
+	ear := client.Subscribe(context.WithoutCancel(h.Context()), slog.New(slog.DiscardHandler), func(heard game.Event) {
 		if !o.deaf.Load() {
-			o.Hear(heard)
+			o.HandleEvent(heard)
 		}
-		if heard.Lost {
+		if heard.Missed {
 			ready.Do(func() { close(subscribed) })
 		}
 		if heard.Claims != nil {
@@ -132,7 +132,7 @@ func TestWhoOnlyHeardOfClaimsNoticesThatRedisLostThem(t *testing.T) {
 	}
 	h.wantShut(round)
 	for _, o := range others {
-		if err := o.Look(t.Context()); err != nil {
+		if err := o.Check(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -152,7 +152,7 @@ func (h *house) goOn(round game.Round, settler *settle.Settler, others []*onlook
 	h.Helper()
 	must(settler.Release(h.Context(), round.ID))(h)
 	for _, o := range others {
-		if err := o.Look(h.Context()); err != nil {
+		if err := o.Check(h.Context()); err != nil {
 			h.Error(err)
 		}
 	}
@@ -224,9 +224,9 @@ func TestNumbersThatWereGrantedASecondTimeAreNoticed(t *testing.T) {
 			h.grabEach(round, 6)
 			o.awaitHeard(t, 9)
 			if !hears {
-				o.Hear(game.Heard{Room: round.Room, Lost: true})
+				o.HandleEvent(game.Event{Room: round.Room, Missed: true})
 			}
-			if err := o.Look(t.Context()); err != nil {
+			if err := o.Check(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if counts := o.settler.Counts(); !h.account(round).Frozen || counts.Lost != 1 {
@@ -272,7 +272,7 @@ func TestNoAlarmUnderAStorm(t *testing.T) {
 		for i, o := range watching {
 			looking.Go(func() {
 				for ; storm.Err() == nil; looks[i]++ {
-					if err := o.Look(t.Context()); err != nil {
+					if err := o.Check(t.Context()); err != nil {
 						t.Error(err)
 						return
 					}
@@ -285,7 +285,7 @@ func TestNoAlarmUnderAStorm(t *testing.T) {
 		h.close(round, game.Stopped)
 		account := h.await(round, "settled", settled)
 		for i, o := range watching {
-			if err := o.Look(t.Context()); err != nil {
+			if err := o.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if counts := o.settler.Counts(); counts.Lost > 0 || looks[i] < 10 {
@@ -325,7 +325,7 @@ func TestAWitnessLeavesToOthersWhatIsTheirs(t *testing.T) {
 	h.close(round, game.Stopped)
 	h.await(round, "settled", settled)
 	for range 2 {
-		if err := o.Look(t.Context()); err != nil {
+		if err := o.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.redis.FlushAll(t.Context()).Err(); err != nil {
@@ -337,7 +337,7 @@ func TestAWitnessLeavesToOthersWhatIsTheirs(t *testing.T) {
 	if err := h.redis.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Look(t.Context()); err != nil || o.settler.Counts().Alarms > 0 || h.account(next).Frozen {
+	if err := o.Check(t.Context()); err != nil || o.settler.Counts().Alarms > 0 || h.account(next).Frozen {
 		t.Errorf("alarms are %+v, %v", o.settler.Counts(), err)
 	}
 }
@@ -347,21 +347,21 @@ func TestAnswersThatRedisForgotFreezeTheRound(t *testing.T) {
 	h := newSQLiteHouse(t, testkit.Redis(t).URL)
 	round := h.opened(20)
 	settler, _ := h.settler(settle.Options{})
-	witness := settle.NewWitness(settler)
+	witness := settle.NewLossDetector(settler)
 	h.grab(round, 3)
 	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 3 })
-	witness.Granted(round.Room, round.ID, 5)
-	if err := witness.Look(t.Context()); err != nil {
+	witness.RecordGrant(round.Room, round.ID, 5)
+	if err := witness.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.await(round, "the freeze", frozen)
 	must(settler.Release(t.Context(), round.ID))(t)
-	witness.Granted(round.Room, round.ID, 5) // somebody else comes late with the same
-	if err := witness.Look(t.Context()); err != nil || h.account(round).Frozen {
+	witness.RecordGrant(round.Room, round.ID, 5) // somebody else comes late with the same
+	if err := witness.Check(t.Context()); err != nil || h.account(round).Frozen {
 		t.Errorf("it is frozen again: %v", err)
 	}
-	witness.Granted(round.Room, round.ID, 6)
-	if err := witness.Look(t.Context()); err != nil || !h.account(round).Frozen {
+	witness.RecordGrant(round.Room, round.ID, 6)
+	if err := witness.Check(t.Context()); err != nil || !h.account(round).Frozen {
 		t.Errorf("another loss goes unnoticed: %v", err)
 	}
 }
@@ -371,9 +371,9 @@ func TestASettlerAloneListensToWhatIsNotSettled(t *testing.T) {
 	h := newSQLiteHouse(t, testkit.Redis(t).URL)
 	round := h.opened(20)
 	settler, _ := h.settler(settle.Options{})
-	witness := settle.NewWitness(settler)
+	witness := settle.NewLossDetector(settler)
 	client := h.dial()
-	ear := client.Subscribe(context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler), witness.Hear)
+	ear := client.Subscribe(context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler), witness.HandleEvent)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { witness.Run(ctx, ear) })
