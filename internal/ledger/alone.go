@@ -11,14 +11,14 @@ import (
 // aloneWithin is how long the lock file of an instance that died may take to be free.
 const aloneWithin = 5 * time.Second
 
-// Alone makes sure that no other instance has said the same of this database, until release. It is for an instance with a
+// LockExclusively makes sure that no other instance has said the same of this database, until release. It is for an instance with a
 // Redis of its own: two such would take each other's rounds for lost. game.ErrBusy: there is another.
 //
 // With SQLite that is a locked file. On a database server it is a lease that is renewed every 5 s, and an instance that died
 // without release holds it for up to 30 s more. lost is called, once and not during release, when another instance may have
 // the lease: because it has, or because this one could not renew it for 20 s. It then has to end; whatever it would change in
 // the database meanwhile is refused.
-func (l *Ledger) Alone(ctx context.Context, lost func(why error)) (release func() error, err error) {
+func (l *Ledger) LockExclusively(ctx context.Context, lost func(why error)) (release func() error, err error) {
 	if l.database.lockAlone == nil {
 		return l.takeLease(ctx, lost)
 	}

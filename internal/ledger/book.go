@@ -21,9 +21,9 @@ func (l *Ledger) Book(ctx context.Context, round string, entries []game.Entry) (
 	return l.bookBy(ctx, fullStride, round, entries)
 }
 
-// BookGently is Book in short steps with rests, where the database works within this process: it takes several times as long,
+// BookPaced is Book in short steps with rests, where the database works within this process: it takes several times as long,
 // and leaves the machine to the taps of the same moment.
-func (l *Ledger) BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+func (l *Ledger) BookPaced(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
 	return l.bookBy(ctx, l.database.gently, round, entries)
 }
 

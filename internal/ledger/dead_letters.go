@@ -12,12 +12,12 @@ import (
 type deadLetterRow struct {
 	bun.BaseModel `bun:"table:dead_letters"`
 
-	Round    string `bun:"round,pk"`
-	Entry    string `bun:"entry,pk"`
-	Raw      string `bun:"raw"`
-	Reason   string `bun:"reason"`
-	NotedAt  int64  `bun:"noted_at"`
-	DrivenAt int64  `bun:"driven_at"`
+	Round      string `bun:"round,pk"`
+	Entry      string `bun:"entry,pk"`
+	Raw        string `bun:"raw"`
+	Reason     string `bun:"reason"`
+	NotedAt    int64  `bun:"noted_at"`
+	ReplayedAt int64  `bun:"driven_at"`
 }
 
 // bury keeps an entry that does not parse, once.
@@ -40,14 +40,14 @@ func (l *Ledger) DeadLetters(ctx context.Context, round string) ([]game.DeadLett
 	}
 	letters := make([]game.DeadLetter, len(rows))
 	for i, row := range rows {
-		letters[i] = game.DeadLetter{Entry: row.Entry, Raw: row.Raw, Reason: row.Reason, Driven: row.DrivenAt > 0}
+		letters[i] = game.DeadLetter{Entry: row.Entry, Raw: row.Raw, Reason: row.Reason, Replayed: row.ReplayedAt > 0}
 	}
 	return letters, nil
 }
 
-// DriveLetter books an entry that was a dead letter and can be read by now. What the host released the round without is no
+// ReplayDeadLetter books an entry that was a dead letter and can be read by now. What the host released the round without is no
 // difference any more.
-func (l *Ledger) DriveLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error) {
+func (l *Ledger) ReplayDeadLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error) {
 	var b *booking
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if b, err = l.newBooking(ctx, tx, round); err != nil {
@@ -55,14 +55,14 @@ func (l *Ledger) DriveLetter(ctx context.Context, round string, entry game.Entry
 		}
 		letter := new(deadLetterRow)
 		err = tx.NewSelect().Model(letter).Where("round = ?", round).Where("entry = ?", entry.ID).Scan(ctx)
-		if err != nil || letter.DrivenAt > 0 {
+		if err != nil || letter.ReplayedAt > 0 {
 			return orNotFound(err)
 		}
 		if err := b.book(ctx, []game.Entry{entry}); err != nil {
 			return err
 		}
 		b.found(letter.NotedAt, b.booked.Claims, int64(b.booked.Cents))
-		letter.DrivenAt = b.now
+		letter.ReplayedAt = b.now
 		if err := wantOne(tx.NewUpdate().Model(letter).Column("driven_at").WherePK().Where("driven_at = 0").Exec(ctx)); err != nil {
 			return err
 		}

@@ -8,9 +8,9 @@ import (
 	"redrain/internal/game"
 )
 
-// SetDoors says who may come into a room: locked keeps newcomers out, appOnly those without a token of the host's own app.
+// SetAccessPolicy says who may come into a room: locked keeps newcomers out, appOnly those without a token of the host's own app.
 // Who is in stays in. game.ErrNotFound.
-func (l *Ledger) SetDoors(ctx context.Context, code string, locked, appOnly bool) (game.Room, error) {
+func (l *Ledger) SetAccessPolicy(ctx context.Context, code string, locked, appOnly bool) (game.Room, error) {
 	_, err := l.write.NewUpdate().Model((*roomRow)(nil)).Set("locked = ?", locked).Set("app_only = ?", appOnly).
 		Where("code = ?", code).Exec(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round gam
 			return err
 		}
 		round = b.round
-		if number <= b.books.Excused || round.Phase == game.Settled {
+		if number <= b.books.LossAcceptedUpTo || round.Phase == game.Settled {
 			return nil
 		}
 		news := number > b.books.Highest

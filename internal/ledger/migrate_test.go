@@ -100,7 +100,7 @@ func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) ga
 // wantMovementsBefore checks that each account is the sum of its movements, all of them where they were then.
 func wantMovementsBefore(t *testing.T, l *ledger.Ledger) {
 	t.Helper()
-	if found := must[[]game.Difference](t)(l.Unbalanced(t.Context())); len(found) != 0 {
+	if found := must[[]game.Difference](t)(l.UnbalancedAccounts(t.Context())); len(found) != 0 {
 		t.Errorf("accounts are not the sums of their entries: %v", found)
 	}
 	var movements, claims int

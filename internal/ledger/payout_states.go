@@ -65,10 +65,10 @@ func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums,
 	return sums, orWrapped(err, "sum payouts of round "+round)
 }
 
-// SendAgain makes the payouts of a settled round due now that failed, or that wait for their next attempt, with all attempts
+// ResendPayouts makes the payouts of a settled round due now that failed, or that wait for their next attempt, with all attempts
 // before them. One that was settled without payouts gets them. It returns how many are due now, of those that were made.
 // game.ErrWrongPhase: the round is not settled, or a rehearsal. game.ErrOff: there are no payouts. game.ErrNotFound.
-func (l *Ledger) SendAgain(ctx context.Context, id string) (again int, err error) {
+func (l *Ledger) ResendPayouts(ctx context.Context, id string) (again int, err error) {
 	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		round, err := lockRound(ctx, tx, id)
 		switch {

@@ -232,14 +232,14 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 	return credit(ctx, tx, []accountRow{out}, fullStride)
 }
 
-// PutOff notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
+// PostponePayout notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
 // changes nothing.
-func (l *Ledger) PutOff(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
+func (l *Ledger) PostponePayout(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutPending, problem, delay)
 }
 
-// GiveUp notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
-func (l *Ledger) GiveUp(ctx context.Context, payout game.Payout, problem string) error {
+// FailPayout notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
+func (l *Ledger) FailPayout(ctx context.Context, payout game.Payout, problem string) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutFailed, problem, 0)
 }
 

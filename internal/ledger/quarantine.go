@@ -21,15 +21,15 @@ const (
 type quarantineRow struct {
 	bun.BaseModel `bun:"table:quarantine"`
 
-	Round     string `bun:"round,pk"`
-	Number    int    `bun:"number,pk"`
-	Player    string `bun:"player,pk"`
-	Drop      int32  `bun:"drop_id,pk"`
-	Cents     int64  `bun:"cents,pk"`
-	ClaimedAt int64  `bun:"claimed_at"`
-	Reason    aside  `bun:"reason"`
-	NotedAt   int64  `bun:"noted_at"`
-	DrivenAt  int64  `bun:"driven_at"`
+	Round      string `bun:"round,pk"`
+	Number     int    `bun:"number,pk"`
+	Player     string `bun:"player,pk"`
+	Drop       int32  `bun:"drop_id,pk"`
+	Cents      int64  `bun:"cents,pk"`
+	ClaimedAt  int64  `bun:"claimed_at"`
+	Reason     aside  `bun:"reason"`
+	NotedAt    int64  `bun:"noted_at"`
+	ReplayedAt int64  `bun:"driven_at"`
 }
 
 // asideKey is a claim as the quarantine tells it from others.
@@ -89,16 +89,16 @@ func (l *Ledger) Quarantined(ctx context.Context, round string) ([]game.Quaranti
 	for i, row := range rows {
 		claims[i] = game.Quarantined{
 			Claim:  game.Claim{Player: row.Player, Drop: game.DropID(row.Drop), Cents: game.Cents(row.Cents), Number: row.Number},
-			Reason: string(row.Reason), Driven: row.DrivenAt > 0,
+			Reason: string(row.Reason), Replayed: row.ReplayedAt > 0,
 		}
 	}
 	return claims, nil
 }
 
-// DriveQuarantine tries to book the claims of a round that were put aside, in the order of their numbers, as far as the
+// ReplayQuarantine tries to book the claims of a round that were put aside, in the order of their numbers, as far as the
 // escrow covers them. A claim whose number another one has gets one above the round's packets: the host pays more than
 // Redis knows of, and so much more is accepted from then on. It returns how many were booked.
-func (l *Ledger) DriveQuarantine(ctx context.Context, round string) (driven int, err error) {
+func (l *Ledger) ReplayQuarantine(ctx context.Context, round string) (driven int, err error) {
 	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		driven = 0
 		b, err := l.newBooking(ctx, tx, round)
@@ -154,7 +154,7 @@ func (b *booking) drive(ctx context.Context, row *quarantineRow) (bool, error) {
 	if err := b.credit(ctx, written); err != nil {
 		return false, err
 	}
-	row.DrivenAt = b.now
+	row.ReplayedAt = b.now
 	return true, wantOne(b.tx.NewUpdate().Model(row).Column("driven_at").WherePK().Where("driven_at = 0").Exec(ctx))
 }
 

@@ -12,8 +12,8 @@ import (
 	"redrain/internal/game"
 )
 
-// Balances sums all accounts, which is 0 at every moment. It reads every account: it is for whoever checks the books as a whole.
-func (l *Ledger) Balances(ctx context.Context) (game.Cents, error) {
+// SumBalances sums all accounts, which is 0 at every moment. It reads every account: it is for whoever checks the books as a whole.
+func (l *Ledger) SumBalances(ctx context.Context) (game.Cents, error) {
 	var cents int64
 	err := l.read.NewSelect().Model((*accountRow)(nil)).ColumnExpr("COALESCE(SUM(balance), 0)").Scan(ctx, &cents)
 	if err != nil {
@@ -22,8 +22,8 @@ func (l *Ledger) Balances(ctx context.Context) (game.Cents, error) {
 	return game.Cents(cents), nil
 }
 
-// Unbalanced returns the accounts whose balance is not the sum of their entries. It reads everything.
-func (l *Ledger) Unbalanced(ctx context.Context) ([]game.Difference, error) {
+// UnbalancedAccounts returns the accounts whose balance is not the sum of their entries. It reads everything.
+func (l *Ledger) UnbalancedAccounts(ctx context.Context) ([]game.Difference, error) {
 	var rows []unbalancedRow
 	err := l.read.NewSelect().TableExpr("accounts AS a").
 		Join("LEFT JOIN (SELECT account, SUM(cents) AS cents FROM entries GROUP BY account) AS e ON e.account = a.id").
@@ -49,10 +49,10 @@ func differencesOf(rows []unbalancedRow) []game.Difference {
 	return differences
 }
 
-// UnbalancedIn returns the accounts of a room whose balance is not the sum of their entries: those of its host, its rounds and
+// UnbalancedAccountsOf returns the accounts of a room whose balance is not the sum of their entries: those of its host, its rounds and
 // their players, as far as a round ever moved anything on them. All entries of such an account are of the room's rounds, so
 // nothing else is read.
-func (l *Ledger) UnbalancedIn(ctx context.Context, room string) ([]game.Difference, error) {
+func (l *Ledger) UnbalancedAccountsOf(ctx context.Context, room string) ([]game.Difference, error) {
 	var rows []unbalancedRow
 	entries := l.movementsIn(room, "m.from_account", "-m.cents").UnionAll(l.movementsIn(room, "m.to_account", "m.cents")).
 		UnionAll(l.claimsIn(room, escrowKind, "b.round", "-c.cents")).UnionAll(l.claimsIn(room, playerKind, "c.player", "c.cents"))

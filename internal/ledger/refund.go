@@ -11,7 +11,7 @@ import (
 
 // ApplyRefund moves what nobody claimed from a round's escrow to its host, once, if the ledger holds exactly the claims that
 // the refund names (and what more the host accepted), and the round is not frozen. It says how far the refund is; after
-// RefundApplied it does nothing more. On RefundTorn the caller freezes the round.
+// RefundApplied it does nothing more. On RefundMismatch the caller freezes the round.
 func (l *Ledger) ApplyRefund(ctx context.Context, id string) (step game.RefundStep, err error) {
 	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		b, err := l.newBooking(ctx, tx, id)
@@ -51,7 +51,7 @@ func (b *booking) refundStep(refund *refundRow, found bool) game.RefundStep {
 		return game.RefundApplied
 	case b.books.Claims > claims || b.books.ClaimedCents > cents || (b.books.Claims == claims) != (b.books.ClaimedCents == cents),
 		b.books.AcceptedCents == 0 && refund.ClaimedCents+refund.RefundCents != int64(b.round.Settings.Total):
-		return game.RefundTorn
+		return game.RefundMismatch
 	case b.books.Claims < claims || b.round.Frozen:
 		return game.RefundWaiting
 	}

@@ -15,16 +15,16 @@ import (
 type booksRow struct {
 	bun.BaseModel `bun:"table:round_books"`
 
-	Book           int64  `bun:"book,pk,autoincrement"`
-	Round          string `bun:"round"`
-	Claims         int    `bun:"claims"`
-	ClaimedCents   int64  `bun:"claimed_cents"`
-	Highest        int    `bun:"highest"`
-	Excused        int    `bun:"excused"`
-	AcceptedClaims int    `bun:"accepted_claims"`
-	AcceptedCents  int64  `bun:"accepted_cents"`
-	ReleasedAt     int64  `bun:"released_at"`
-	Retired        bool   `bun:"retired"`
+	Book             int64  `bun:"book,pk,autoincrement"`
+	Round            string `bun:"round"`
+	Claims           int    `bun:"claims"`
+	ClaimedCents     int64  `bun:"claimed_cents"`
+	Highest          int    `bun:"highest"`
+	LossAcceptedUpTo int    `bun:"excused"`
+	AcceptedClaims   int    `bun:"accepted_claims"`
+	AcceptedCents    int64  `bun:"accepted_cents"`
+	ReleasedAt       int64  `bun:"released_at"`
+	KeysExpiring     bool   `bun:"retired"`
 }
 
 // bookOf finds the number of a round's books, by which its claims name it; none for a round that was never begun.
@@ -92,8 +92,8 @@ func readAccount(ctx context.Context, db bun.IDB, round game.Round) (game.Accoun
 		return game.Account{}, err
 	}
 	account := game.Account{
-		Round: round, Booked: game.Total{Packets: row.Claims, Cents: game.Cents(row.ClaimedCents)}, Highest: row.Highest, Excused: row.Excused,
-		Accepted: game.Total{Packets: row.AcceptedClaims, Cents: game.Cents(row.AcceptedCents)}, Retired: row.Retired,
+		Round: round, Booked: game.Total{Packets: row.Claims, Cents: game.Cents(row.ClaimedCents)}, Highest: row.Highest, LossAcceptedUpTo: row.LossAcceptedUpTo,
+		Accepted: game.Total{Packets: row.AcceptedClaims, Cents: game.Cents(row.AcceptedCents)}, KeysExpiring: row.KeysExpiring,
 	}
 	var err error
 	open := func(model any) int {

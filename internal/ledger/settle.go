@@ -11,8 +11,8 @@ import (
 	"redrain/internal/game"
 )
 
-// Begun returns every round that was ever begun, in the order of their ids.
-func (l *Ledger) Begun(ctx context.Context) ([]game.Round, error) {
+// AllBegunRounds returns every round that was ever begun, in the order of their ids.
+func (l *Ledger) AllBegunRounds(ctx context.Context) ([]game.Round, error) {
 	var rows []roundRow
 	err := l.read.NewSelect().Model(&rows).Where("phase <> ?", game.Draft).Order("id").Scan(ctx)
 	if err != nil {
@@ -21,9 +21,9 @@ func (l *Ledger) Begun(ctx context.Context) ([]game.Round, error) {
 	return roundsOf(rows)
 }
 
-// Unsettled returns every begun round that is not settled, or whose keys in Redis still wait for their end, in the order of
+// UnsettledRounds returns every begun round that is not settled, or whose keys in Redis still wait for their end, in the order of
 // their ids.
-func (l *Ledger) Unsettled(ctx context.Context) ([]game.Round, error) {
+func (l *Ledger) UnsettledRounds(ctx context.Context) ([]game.Round, error) {
 	var rows []roundRow
 	// By the books that are not retired, which are few: nearly all rounds that there ever were are begun.
 	err := l.read.NewSelect().Model(&rows).Join("JOIN round_books AS b ON b.round = ?TableAlias.id").Where("b.retired = ?", false).
@@ -58,8 +58,8 @@ func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error)
 	})
 }
 
-// NoteRetired notes that the round's keys in Redis have been given their last time to live: nobody looks after it any more.
-func (l *Ledger) NoteRetired(ctx context.Context, id string) error {
+// NoteKeysExpiring notes that the round's keys in Redis have been given their last time to live: nobody looks after it any more.
+func (l *Ledger) NoteKeysExpiring(ctx context.Context, id string) error {
 	_, err := l.write.NewUpdate().Model((*booksRow)(nil)).Set("retired = ?", true).Where("round = ?", id).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("note retired: round %s: %w", id, err)
@@ -88,7 +88,7 @@ func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Waterma
 
 // accept makes the difference between the books and Redis the known one.
 func (b *booking) accept(ctx context.Context, mark *game.Watermark) error {
-	b.books.Excused, b.books.ReleasedAt = b.books.Highest, b.now
+	b.books.LossAcceptedUpTo, b.books.ReleasedAt = b.books.Highest, b.now
 	if mark != nil {
 		b.books.AcceptedClaims = b.books.Claims - mark.Claimed.Packets
 		b.books.AcceptedCents = b.books.ClaimedCents - int64(mark.Claimed.Cents)

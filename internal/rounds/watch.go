@@ -15,7 +15,7 @@ import (
 type watch struct {
 	*Service
 	round game.Round // as SQL was last known to have it
-	given game.Total  // what Redis was last known to have given away
+	given game.Total // what Redis was last known to have given away
 }
 
 // watch looks at a round whenever something is due, until it is closed or frozen, or ctx is done.

@@ -45,7 +45,7 @@ func (c *clerk) advance(ctx context.Context) (done bool, err error) {
 
 // compareAndFinish takes a round further that Redis and the ledger agree to be frozen, or not.
 func (c *clerk) compareAndFinish(ctx context.Context, account game.Account, mark game.Watermark, granted int) (done bool, err error) {
-	if why := backwards(granted, account.Excused, mark); why != "" && !account.Frozen {
+	if why := backwards(granted, account.LossAcceptedUpTo, mark); why != "" && !account.Frozen {
 		return false, c.lost(ctx, c.round.ID, granted, why)
 	}
 	if account.Phase == game.Closed && mark.Phase != game.Closed {
@@ -130,7 +130,7 @@ func (c *clerk) watchSettled(ctx context.Context, mark game.Watermark) (done boo
 	if time.Since(c.settledAt) < c.options.WatchSettled {
 		return false, nil
 	}
-	return true, c.books.NoteRetired(ctx, c.round.ID)
+	return true, c.books.NoteKeysExpiring(ctx, c.round.ID)
 }
 
 // wantFreeze is an error if the ledger does not know of a freeze or a release that Redis was told of: it has been set back.
@@ -148,7 +148,7 @@ func (c *clerk) finish(ctx context.Context, account game.Account, mark game.Wate
 	switch {
 	case err != nil:
 		return false, err
-	case step == game.RefundTorn:
+	case step == game.RefundMismatch:
 		return false, c.freeze(ctx, c.round, game.FrozenBooksDiffer, "the refund can never agree with the claims in the ledger")
 	case step == game.RefundWaiting: // though nothing is on its way
 		return false, c.freeze(ctx, c.round, game.FrozenBooksDiffer, "the ledger holds fewer claims than were granted")
@@ -187,7 +187,7 @@ func (c *clerk) withoutKeys(ctx context.Context) (wait time.Duration, done bool,
 	c.round = account.Round
 	switch {
 	case account.Phase == game.Settled:
-		return 0, true, c.books.NoteRetired(ctx, c.round.ID)
+		return 0, true, c.books.NoteKeysExpiring(ctx, c.round.ID)
 	case account.Phase != game.Closed || account.Frozen: // whoever keeps rounds, or the host, comes first
 		return quietPause, false, nil
 	}
@@ -203,7 +203,7 @@ func (c *clerk) withoutKeys(ctx context.Context) (wait time.Duration, done bool,
 	switch {
 	case err == nil && step == game.RefundApplied:
 		if err = c.settled(ctx, account); err == nil && c.round.Phase == game.Settled {
-			return 0, true, errors.Join(c.outbox.Retire(ctx, c.round, c.options.Retention), c.books.NoteRetired(ctx, c.round.ID))
+			return 0, true, errors.Join(c.outbox.Retire(ctx, c.round, c.options.Retention), c.books.NoteKeysExpiring(ctx, c.round.ID))
 		}
 	case err == nil:
 		err = c.freeze(ctx, c.round, game.FrozenKeysLost, "its keys were lost before all of its claims were booked")

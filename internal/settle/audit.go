@@ -34,7 +34,7 @@ func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Wat
 	}
 	c.audit.mark = nil
 	// Numbers that Redis forgot with the host's knowledge are in the ledger, and in what was accepted.
-	booked, err := c.bookedUpTo(ctx, max(at.Claimed.Packets, account.Excused))
+	booked, err := c.bookedUpTo(ctx, max(at.Claimed.Packets, account.LossAcceptedUpTo))
 	if err != nil {
 		return "", err
 	}

@@ -268,7 +268,7 @@ func fitting(entries []game.Entry, most int) int {
 func (c *clerk) book(ctx context.Context, entries []game.Entry) error {
 	book := c.books.Book
 	if c.gently {
-		book = c.books.BookGently
+		book = c.books.BookPaced
 	}
 	booked, err := timed(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, c.round.ID, entries) })
 	switch {

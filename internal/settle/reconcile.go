@@ -47,7 +47,7 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	if err := s.compareLedger(ctx, &c, account); err != nil {
 		return wire.Reconciliation{}, err
 	}
-	if torn && !account.Retired {
+	if torn && !account.KeysExpiring {
 		c.want("redis: keys that fit together", 1, 0)
 	}
 	if mark != nil {
@@ -146,7 +146,7 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if !complete {
 		return nil
 	}
-	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.Excused))
+	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.LossAcceptedUpTo))
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 // compareHighest asks Redis once more, after the ledger was read: it must know of the greatest number that the ledger does, unless
 // a host has excused that.
 func (s *Settler) compareHighest(ctx context.Context, c *comparison, account game.Account, mark game.Watermark) error {
-	if account.Highest <= account.Excused || account.Highest <= mark.Claimed.Packets {
+	if account.Highest <= account.LossAcceptedUpTo || account.Highest <= mark.Claimed.Packets {
 		return nil
 	}
 	now, err := s.outbox.Watermark(ctx, c.Round)

@@ -12,14 +12,14 @@ import (
 
 // Books are the rounds and their money in SQL. Every step may be repeated.
 type Books interface {
-	// Unsettled are the begun rounds that are not settled, or whose keys still wait for their end.
-	Unsettled(ctx context.Context) ([]game.Round, error)
+	// UnsettledRounds are the begun rounds that are not settled, or whose keys still wait for their end.
+	UnsettledRounds(ctx context.Context) ([]game.Round, error)
 	// Account returns game.ErrNotFound where there is no such round, game.ErrWrongPhase for one that was never begun.
 	Account(ctx context.Context, round string) (game.Account, error)
 	// Book books entries in one transaction. game.ErrRefused: these it will never take.
 	Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
-	// BookGently is Book for when taps matter more than how soon it is done.
-	BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
+	// BookPaced is Book for when taps matter more than how soon it is done.
+	BookPaced(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
 	ApplyRefund(ctx context.Context, round string) (game.RefundStep, error)
 	// Interrupt makes the refund of a closed round without keys from what the ledger holds.
 	Interrupt(ctx context.Context, round string) error
@@ -35,11 +35,11 @@ type Books interface {
 	NoteLost(ctx context.Context, round string, number int) (lost game.Round, first bool, err error)
 	NoteReleased(ctx context.Context, round string, mark *game.Watermark) (game.Round, error)
 	NoteSettled(ctx context.Context, round string) (game.Round, error)
-	NoteRetired(ctx context.Context, round string) error
+	NoteKeysExpiring(ctx context.Context, round string) error
 	DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error)
-	// DriveLetter books a dead letter that can be read by now, and notes that.
-	DriveLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error)
-	DriveQuarantine(ctx context.Context, round string) (int, error)
+	// ReplayDeadLetter books a dead letter that can be read by now, and notes that.
+	ReplayDeadLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error)
+	ReplayQuarantine(ctx context.Context, round string) (int, error)
 }
 
 // Outbox is the rounds in Redis as settlers see them. Methods return game.ErrGone where a round has no keys, game.ErrTorn where
@@ -175,7 +175,7 @@ func (s *Settler) Run(ctx context.Context) {
 func (s *Settler) listUnsettled(ctx context.Context) ([]game.Round, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	return s.books.Unsettled(ctx)
+	return s.books.UnsettledRounds(ctx)
 }
 
 // Nudge makes Run look for rounds now.

@@ -287,7 +287,7 @@ func (w *Witness) withoutKeys(ctx context.Context, id string, heard testimony) e
 	if err != nil {
 		return err
 	}
-	missing := heard.highest > account.Highest && heard.highest > account.Excused
+	missing := heard.highest > account.Highest && heard.highest > account.LossAcceptedUpTo
 	if !w.missingFor(id, missing) {
 		return nil
 	}
