@@ -37,11 +37,11 @@ func onEachPooled(t *testing.T, test func(t *testing.T, url string)) {
 }
 
 const (
-	leaseLasts = 3 * time.Second // in these tests
-	soon       = 20 * time.Second
+	leaseDuration = 3 * time.Second // in these tests
+	soon          = 20 * time.Second
 )
 
-var short = ledger.WithWaits(1500*time.Millisecond, leaseLasts)
+var short = ledger.WithTimeouts(1500*time.Millisecond, leaseDuration)
 
 // holderURL names the variable that makes this test binary an instance which holds what holderOf says, until it is killed.
 const (
@@ -186,7 +186,7 @@ func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
 		}
 		began := time.Now()
 		release = must[func() error](t)(second.LockExclusively(t.Context(), never(t)))
-		if took := time.Since(began); took > leaseLasts/2 {
+		if took := time.Since(began); took > leaseDuration/2 {
 			t.Errorf("after the other has left it took %v", took)
 		}
 		if err := release(); err != nil {
@@ -207,7 +207,7 @@ func TestAKilledInstanceIsAloneNoLonger(t *testing.T) {
 		if said := strings.Contains(log.String(), "waiting for the lease of another instance"); !said && took > 2*time.Second {
 			t.Errorf("after %v the log says:\n%s", took, log.String())
 		}
-		if took > leaseLasts+soon/2 {
+		if took > leaseDuration+soon/2 {
 			t.Errorf("it took %v", took)
 		}
 		if err := release(); err != nil {
@@ -284,7 +284,7 @@ func TestAnInstanceThatIsCutOffStopsBeforeAnotherStarts(t *testing.T) {
 // A database that is away for less than the time of trust ends nobody.
 func TestALeaseOutlivesAShortOutage(t *testing.T) {
 	database := testkit.Postgres(t)
-	l := openLedger(t, database.URL, ledger.WithWaits(time.Minute, 30*time.Second))
+	l := openLedger(t, database.URL, ledger.WithTimeouts(time.Minute, 30*time.Second))
 	release := must[func() error](t)(l.LockExclusively(t.Context(), never(t)))
 	database.Restart(t)
 	testkit.Eventually(t, soon, func() error { return l.Ping(t.Context()) })

@@ -32,7 +32,7 @@ func (l *Ledger) UnbalancedAccounts(ctx context.Context) ([]game.Difference, err
 	if err != nil {
 		return nil, fmt.Errorf("compare accounts with their entries: %w", err)
 	}
-	return differencesOf(rows), nil
+	return toDifferences(rows), nil
 }
 
 type unbalancedRow struct {
@@ -41,7 +41,7 @@ type unbalancedRow struct {
 	Entries int64
 }
 
-func differencesOf(rows []unbalancedRow) []game.Difference {
+func toDifferences(rows []unbalancedRow) []game.Difference {
 	differences := make([]game.Difference, len(rows))
 	for i, row := range rows {
 		differences[i] = game.Difference{What: "balance_cents of " + row.ID, Expected: row.Entries, Found: row.Balance}
@@ -62,7 +62,7 @@ func (l *Ledger) UnbalancedAccountsOf(ctx context.Context, room string) ([]game.
 	if err != nil {
 		return nil, fmt.Errorf("compare the accounts of room %s with their entries: %w", room, err)
 	}
-	return differencesOf(rows), nil
+	return toDifferences(rows), nil
 }
 
 // movementsIn are entries of a room's movements: an account and cents of each.
@@ -72,12 +72,12 @@ func (l *Ledger) movementsIn(room, account, cents string) *bun.SelectQuery {
 }
 
 // claimsIn are entries of a room's claims on accounts of one kind.
-func (l *Ledger) claimsIn(room string, of kind, owner, cents string) *bun.SelectQuery {
+func (l *Ledger) claimsIn(room string, of accountKind, owner, cents string) *bun.SelectQuery {
 	account := "CASE WHEN r.rehearsal THEN ? ELSE ? END || ?"
 	if l.read.Dialect().Name() == dialect.MySQL {
 		account = "CONCAT(CASE WHEN r.rehearsal THEN ? ELSE ? END, ?)"
 	}
-	forPlay, forMoney := purse{rehearsal: true}.account(of, "").ID, purse{}.account(of, "").ID
+	forPlay, forMoney := roundAccounts{rehearsal: true}.account(of, "").ID, roundAccounts{}.account(of, "").ID
 	return l.read.NewSelect().TableExpr("rounds AS r").Join("JOIN round_books AS b ON b.round = r.id").
 		Join("JOIN claims AS c ON c.book = b.book").ColumnExpr(account+" AS account", forPlay, forMoney, bun.Safe(owner)).
 		ColumnExpr("? AS cents", bun.Safe(cents)).Where("r.room = ?", room)

@@ -18,7 +18,7 @@ import (
 func (l *Ledger) RoomSummaries(ctx context.Context, after string, limit int) ([]game.RoomSummary, error) {
 	rows, err := l.roomsAfter(ctx, after, limit)
 	if err != nil || len(rows) == 0 {
-		return nil, orWrapped(err, "read rooms")
+		return nil, wrapError(err, "read rooms")
 	}
 	summaries := make([]game.RoomSummary, len(rows))
 	places := make(map[string]*game.RoomSummary, len(rows))
@@ -90,8 +90,8 @@ func (l *Ledger) countPlayers(ctx context.Context, places map[string]*game.RoomS
 	return err
 }
 
-// playedAmong bounds the rounds of a room, the last begun ones, in which PlayedBy looks for a player's claims.
-const playedAmong = 200
+// maxRoundsSearched bounds the rounds of a room, the last begun ones, in which PlayedBy looks for a player's claims.
+const maxRoundsSearched = 200
 
 // PlayedBy returns up to limit rounds in which a player won something, the newest claim first, among the last 200 rounds that
 // the player's room has begun.
@@ -123,14 +123,14 @@ type playedSum struct {
 // The books are in the statement as numbers: joined, databases rather read all claims of each round.
 func (l *Ledger) playedSums(ctx context.Context, player, room string) (sums []playedSum, err error) {
 	var books []int64
-	err = l.read.NewSelect().TableExpr("(?) AS begun", l.begun(room).Column("id").Limit(playedAmong)).
+	err = l.read.NewSelect().TableExpr("(?) AS begun", l.begun(room).Column("id").Limit(maxRoundsSearched)).
 		Join("JOIN round_books AS b ON b.round = begun.id").ColumnExpr("b.book").Scan(ctx, &books)
-	for some := range slices.Chunk(books, idsAtOnce) {
+	for some := range slices.Chunk(books, maxIDsPerQuery) {
 		var found []playedSum
 		if err == nil {
 			err = l.read.NewSelect().Model((*claimRow)(nil)).Column("book").
 				ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(claimed_at) AS last").
-				Where("book IN (?)", bun.List(some)).Where("player = ?", player).Where(anyDrop).Group("book").Scan(ctx, &found)
+				Where("book IN (?)", bun.List(some)).Where("player = ?", player).Where(matchAnyDrop).Group("book").Scan(ctx, &found)
 		}
 		sums = append(sums, found...)
 	}
@@ -153,13 +153,4 @@ func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.PlayedRou
 		played[i].Packets, played[i].Cents = sum.Packets, game.Cents(sum.Cents)
 	}
 	return played, nil
-}
-
-// Balance returns the cents that a player has won and was not paid out yet.
-func (l *Ledger) Balance(ctx context.Context, player string) (game.Cents, error) {
-	cents, err := balance(ctx, l.read, purse{}.player(player))
-	if err != nil && !errors.Is(err, game.ErrNotFound) { // else nothing was won yet
-		return 0, fmt.Errorf("read the balance of player %s: %w", player, err)
-	}
-	return cents, nil
 }
