@@ -263,10 +263,10 @@ func (s *hostStorm) wantEveryCent() {
 	if phases[game.Settled] < stormRounds/8 {
 		s.Errorf("only %d rounds were played to their end", phases[game.Settled])
 	}
-	if found, err := s.books.Unbalanced(s.Context()); err != nil || len(found) > 0 {
+	if found, err := s.books.UnbalancedAccounts(s.Context()); err != nil || len(found) > 0 {
 		s.Errorf("accounts are not the sums of their entries: %v, %v", found, err)
 	}
-	if sum, err := s.books.Balances(s.Context()); err != nil || sum != 0 {
+	if sum, err := s.books.SumBalances(s.Context()); err != nil || sum != 0 {
 		s.Errorf("the accounts sum to %d, %v", sum, err)
 	}
 	s.wantReconciled(frozen)
