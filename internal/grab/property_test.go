@@ -20,7 +20,7 @@ type plan struct {
 	packets int
 	taps    []game.Tap
 	pauses  []time.Duration // before each tap
-	fates   []callResult          // of the calls, over and over
+	fates   []callResult    // of the calls, over and over
 	takes   time.Duration
 	closeIn time.Duration // how long Close may drain
 }

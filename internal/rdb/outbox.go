@@ -16,12 +16,12 @@ import (
 // maxPlayerText bounds a player's id in an outbox entry; ids are UUIDs.
 const maxPlayerText = 64
 
-// Take takes up to count entries of a round's outbox that no settler was given yet. game.ErrGone: there is no outbox.
+// ReadNew takes up to count entries of a round's outbox that no settler was given yet. game.ErrGone: there is no outbox.
 func (c *Client) ReadNew(ctx context.Context, round string, count int) ([]game.Entry, error) {
 	return c.readGroup(ctx, round, ">", count)
 }
 
-// Retake returns up to count entries that this process was given before and has not acknowledged, in their order, from the
+// ReadPending returns up to count entries that this process was given before and has not acknowledged, in their order, from the
 // first one after an entry; "0" for the very first.
 func (c *Client) ReadPending(ctx context.Context, round, after string, count int) ([]game.Entry, error) {
 	return c.readGroup(ctx, round, after, count)
@@ -44,7 +44,7 @@ func (c *Client) readGroup(ctx context.Context, round, from string, count int) (
 	return entries, nil
 }
 
-// TakeOver takes up to count entries over that another settler was given at least idle ago and has not acknowledged, from an
+// ClaimStale takes up to count entries over that another settler was given at least idle ago and has not acknowledged, from an
 // entry on; "0" for the first. next is where to go on, "0-0" at the end.
 func (c *Client) ClaimStale(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error) {
 	messages, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
@@ -97,7 +97,7 @@ func rawOf(values map[string]any) string {
 	return string(raw)
 }
 
-// Raw reads an entry of a round's outbox as it is, as JSON. game.ErrNotFound: there is none with this id.
+// ReadRaw reads an entry of a round's outbox as it is, as JSON. game.ErrNotFound: there is none with this id.
 func (c *Client) ReadRaw(ctx context.Context, round, id string) (string, error) {
 	messages, err := c.redis.XRange(ctx, outboxKey(round), id, id).Result()
 	if err != nil {
@@ -238,13 +238,13 @@ func flag(set bool) string {
 	return "0"
 }
 
-// Retire gives the keys of a settled round their last time to live and tells the room.
+// ExpireKeys gives the keys of a settled round their last time to live and tells the room.
 func (c *Client) ExpireKeys(ctx context.Context, round game.Round, lifetime time.Duration) error {
 	_, err := c.call(ctx, retireScript, allKeys(round.ID), round.ID, lifetime.Milliseconds(), roomChannel(round.Room))
 	return err
 }
 
-// Dismiss removes settlers from a round's group that were silent for so long and have nothing pending.
+// RemoveIdleConsumers removes settlers from a round's group that were silent for so long and have nothing pending.
 func (c *Client) RemoveIdleConsumers(ctx context.Context, round string, silent time.Duration) (int, error) {
 	r, err := c.call(ctx, dismissScript, []string{outboxKey(round)}, settleGroup, silent.Milliseconds())
 	if err != nil {

@@ -85,7 +85,7 @@ func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseR
 	return c.close(ctx, round, reason, false)
 }
 
-// CloseAgain closes a round that the ledger knows to be closed, and whose close Redis has lost: for the ledger's reason, whatever
+// RepeatClose closes a round that the ledger knows to be closed, and whose close Redis has lost: for the ledger's reason, whatever
 // the time is. game.ErrGone, game.ErrTorn.
 func (c *Client) RepeatClose(ctx context.Context, round game.Round) error {
 	_, err := c.close(ctx, round, round.Reason, true)
