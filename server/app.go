@@ -115,7 +115,7 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 
 // beAlone keeps other instances with an embedded Redis off the database, and ends this one when it no longer can.
 func (a *app) beAlone(ctx context.Context) (err error) {
-	a.leave, err = a.books.Alone(ctx, func(why error) {
+	a.leave, err = a.books.LockExclusively(ctx, func(why error) {
 		a.overtaken.Store(true)
 		a.log.Error("stopping: an instance with an embedded Redis must be alone on its database", "error", why)
 		a.failed <- fmt.Errorf("stopped, wins that are not in the books yet are lost with the embedded Redis: %w", why)

@@ -18,7 +18,7 @@ func TestPostgresHangsInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	database := testkit.SharedPostgres(t)
-	playThrough(t, server.URL, 25*time.Second, func(n *night) {
+	playThrough(t, server.URL, 25*time.Second, func(n *liveRound) {
 		screen := testkit.Connect(t, testkit.Visit{URL: n.in.url, Room: n.room, Role: wire.RoleScreen})
 		testkit.Expect(screen, func(tally wire.Tally) bool { return len(tally.Top) > 5 && named(tally) })
 		unlock := lockAll(t, database)

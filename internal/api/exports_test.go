@@ -70,7 +70,7 @@ func (b *books) PayoutSums(context.Context, string) (game.PayoutSums, error) {
 	return game.PayoutSums{Planned: true, Paid: game.Total{Packets: 2, Cents: 893}, Failed: game.Total{Packets: 1, Cents: 612}}, b.enter()
 }
 
-func (b *books) SendAgain(_ context.Context, round string) (int, error) {
+func (b *books) ResendPayouts(_ context.Context, round string) (int, error) {
 	b.changed++
 	if _, err := b.Round(context.Background(), round); err != nil {
 		return 0, err

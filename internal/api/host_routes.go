@@ -113,7 +113,7 @@ func (s *Server) setDoors(c echo.Context) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	room, err = s.Desk.SetDoors(c.Request().Context(), room.Code, *body.Locked, *body.AppOnly)
+	room, err = s.Desk.SetAccessPolicy(c.Request().Context(), room.Code, *body.Locked, *body.AppOnly)
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
 	}

@@ -30,10 +30,10 @@ type reconciliationAnswer struct {
 }
 
 type deadLetter struct {
-	Entry  string `json:"entry"`
-	Raw    string `json:"raw"`
-	Reason string `json:"reason"`
-	Driven bool   `json:"driven"`
+	Entry    string `json:"entry"`
+	Raw      string `json:"raw"`
+	Reason   string `json:"reason"`
+	Replayed bool   `json:"driven"`
 }
 
 type deadLettersAnswer struct {
@@ -41,9 +41,9 @@ type deadLettersAnswer struct {
 }
 
 type quarantinedClaim struct {
-	Claim  wire.Claim `json:"claim"`
-	Reason string     `json:"reason"`
-	Driven bool       `json:"driven"`
+	Claim    wire.Claim `json:"claim"`
+	Reason   string     `json:"reason"`
+	Replayed bool       `json:"driven"`
 }
 
 type quarantineAnswer struct {
@@ -104,7 +104,7 @@ func (s *Server) listQuarantine(c echo.Context) error {
 	}
 	list := make([]quarantinedClaim, len(claims))
 	for i, claim := range claims {
-		list[i] = quarantinedClaim{wire.ClaimOf(round.ID, claim.Claim), claim.Reason, claim.Driven}
+		list[i] = quarantinedClaim{wire.ClaimOf(round.ID, claim.Claim), claim.Reason, claim.Replayed}
 	}
 	return answer(c, http.StatusOK, quarantineAnswer{list})
 }

@@ -37,7 +37,7 @@ func (b *books) DeadLetters(context.Context, string) ([]game.DeadLetter, error) 
 }
 
 func (b *books) Quarantined(context.Context, string) ([]game.Quarantined, error) {
-	return []game.Quarantined{{Claim: b.claims[1], Reason: "overdraw", Driven: true}}, b.enter()
+	return []game.Quarantined{{Claim: b.claims[1], Reason: "overdraw", Replayed: true}}, b.enter()
 }
 
 func TestHostsSeeARoundsBooks(t *testing.T) {

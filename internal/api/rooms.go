@@ -112,7 +112,7 @@ func (s *Server) listRooms(c echo.Context) error {
 	if code, ok := game.CleanCode(after); after != "" && (!ok || code != after) {
 		return errRoomNotFound
 	}
-	rooms, err := s.Desk.Glances(c.Request().Context(), after, limit)
+	rooms, err := s.Desk.RoomSummaries(c.Request().Context(), after, limit)
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
 	}

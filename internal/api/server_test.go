@@ -81,9 +81,9 @@ func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
 	}
 }
 
-// Case 27 of the field, the half of it that lies here: with Accept-Encoding as browsers send it the upgrade hung behind a
+// With Accept-Encoding as browsers send it the upgrade hung behind a
 // compressing writer. Here the gate gets the connection as http.Server made it.
-func TestCase27TheGateGetsTheRawConnection(t *testing.T) {
+func TestTheGateGetsTheRawConnection(t *testing.T) {
 	r := newRig(t, func(o *Options) {
 		o.Gate = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			conn, _, err := w.(http.Hijacker).Hijack()

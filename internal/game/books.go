@@ -37,25 +37,25 @@ type RefundStep string
 
 // The steps of a refund.
 const (
-	RefundUnknown RefundStep = "unknown" // the round is open, or its refund is on its way
-	RefundWaiting RefundStep = "waiting" // the ledger does not hold all claims yet, or the round is frozen
-	RefundApplied RefundStep = "applied"
-	RefundTorn    RefundStep = "torn" // it can never agree with the claims that the ledger holds
+	RefundUnknown  RefundStep = "unknown" // the round is open, or its refund is on its way
+	RefundWaiting  RefundStep = "waiting" // the ledger does not hold all claims yet, or the round is frozen
+	RefundApplied  RefundStep = "applied"
+	RefundMismatch RefundStep = "torn" // it can never agree with the claims that the ledger holds
 )
 
 // Account is what the ledger holds of a begun round, and where it stands.
 type Account struct {
 	Round
-	Booked      Total // claims in the ledger, and their sum
-	Highest     int  // the greatest claim number that ever came, whatever became of it
-	Excused     int  // the greatest number that Redis forgot with the host's knowledge
-	Quarantined int  // claims put aside and not booked since
-	DeadLetters int  // entries that did not parse and were not driven since
-	Refund      *Refund
-	Refunded    bool // the refund is paid
+	Booked           Total // claims in the ledger, and their sum
+	Highest          int   // the greatest claim number that ever came, whatever became of it
+	LossAcceptedUpTo int   // the greatest number that Redis forgot with the host's knowledge
+	Quarantined      int   // claims put aside and not booked since
+	DeadLetters      int   // entries that did not parse and were not driven since
+	Refund           *Refund
+	Refunded         bool // the refund is paid
 	// Accepted is by how much the ledger holds more than Redis, as the host released the round with; 0 but after faults.
-	Accepted Total
-	Retired  bool // Redis' keys have been given their last time to live
+	Accepted     Total
+	KeysExpiring bool // Redis' keys have been given their last time to live
 }
 
 // Watermark is a round as Redis holds it at one moment, with how far its outbox has been taken.
@@ -85,19 +85,19 @@ type Difference struct {
 }
 
 // Quarantined is a claim that the ledger cannot hold as it came: its escrow does not cover it ("overdraw"), the ledger has
-// another one in its place ("conflict"), or its number is above the round's packets ("beyond"). Driven: it was booked since.
+// another one in its place ("conflict"), or its number is above the round's packets ("beyond"). Replayed: it was booked since.
 type Quarantined struct {
 	Claim
-	Reason string
-	Driven bool
+	Reason   string
+	Replayed bool
 }
 
-// DeadLetter is an entry of the outbox that does not parse, and why. Driven: it was booked since.
+// DeadLetter is an entry of the outbox that does not parse, and why. Replayed: it was booked since.
 type DeadLetter struct {
-	Entry  string
-	Raw    string
-	Reason string
-	Driven bool
+	Entry    string
+	Raw      string
+	Reason   string
+	Replayed bool
 }
 
 // Quiet reports that nothing is in flight: what was granted has been taken from the outbox, booked and acknowledged.

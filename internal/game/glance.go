@@ -2,8 +2,8 @@ package game
 
 import "time"
 
-// Glance is a room as a list of rooms shows it.
-type Glance struct {
+// RoomSummary is a room as a list of rooms shows it.
+type RoomSummary struct {
 	Room    Room
 	Players int    // who ever joined
 	Drafts  int    // rounds to come
@@ -12,8 +12,8 @@ type Glance struct {
 	Active  string // the id of the active round, empty if there is none
 }
 
-// Played is a round as one of its players looks back on it.
-type Played struct {
+// PlayedRound is a round as one of its players looks back on it.
+type PlayedRound struct {
 	Round   Round
 	Packets int
 	Cents   Cents

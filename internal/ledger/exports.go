@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"redrain/internal/game"
 )
@@ -17,7 +20,7 @@ func (l *Ledger) BookedClaims(ctx context.Context, round string, after, limit in
 	}
 	err := l.read.NewSelect().TableExpr("claims AS c").Join("LEFT JOIN players AS p ON p.id = c.player").
 		ColumnExpr("c.number, c.player, c.drop_id, c.cents, c.claimed_at, p.nickname, p.subject").
-		Where("c.book = (?)", bookOf(l.read, round)).Where("c.number > ?", after).OrderExpr("c.number").Limit(int64(limit)).Scan(ctx, &rows)
+		Where("c.book = (?)", selectBook(l.read, round)).Where("c.number > ?", after).OrderExpr("c.number").Limit(int64(limit)).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("read booked claims of round %s: %w", round, err)
 	}
@@ -34,4 +37,108 @@ func text(column *string) string {
 		return ""
 	}
 	return *column
+}
+
+// statementPageSize is how many rounds are read at a time for a statement, statementTimeout how long that may take.
+const (
+	statementPageSize = 250
+	statementTimeout  = 10 * time.Second
+)
+
+// Statement tells all movements of the account of a room's host, the oldest first, some at a time; the last balance is what the
+// account holds now. Rehearsals do not count. It ends with the first error of tell. However many rounds there were, only some
+// are in memory, and those whose refund came after later rounds had begun.
+func (l *Ledger) Statement(ctx context.Context, room string, tell func([]game.StatementLine) error) error {
+	var s statement
+	for more := true; more; {
+		parts, err := l.statementPage(ctx, room, s.last)
+		if err != nil {
+			return fmt.Errorf("read the statement of room %s: %w", room, err)
+		}
+		more = len(parts) > 0
+		if lines := s.add(parts); len(lines) > 0 {
+			if err := tell(lines); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// statementPart is the movements of a round on its host's account.
+type statementPart struct {
+	Round   string
+	Title   string
+	BegunAt int64
+	Cents   int64 // into escrow
+	MovedAt int64
+	Back    *int64 // refunded; nil: nothing was yet
+	BackAt  *int64
+}
+
+// statementPage reads the rounds that were begun after one.
+func (l *Ledger) statementPage(ctx context.Context, room string, last statementPart) ([]statementPart, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	// By the whole keys of two movements, and not by the account: a round may have a million payouts beside them.
+	begun := l.read.NewSelect().Model((*roundRow)(nil)).Column("id", "title", "begun_at").Where("room = ?", room).Where("begun_at > 0").
+		Where("begun_at >= ?", last.BegunAt).Where("(begun_at > ? OR id > ?)", last.BegunAt, last.Round).Where("rehearsal = ?", false).
+		Order("begun_at", "id").Limit(statementPageSize)
+	var parts []statementPart
+	err := l.read.NewSelect().TableExpr("(?) AS begun", begun).
+		Join("JOIN movements AS m ON m.round = begun.id AND m.kind = ? AND m.number = 0", forEscrow).
+		Join("LEFT JOIN movements AS f ON f.round = begun.id AND f.kind = ? AND f.number = 0", forRefund).
+		ColumnExpr("begun.id AS round, begun.title, begun.begun_at, m.cents, m.moved_at, f.cents AS back, f.moved_at AS back_at").
+		OrderExpr("begun.begun_at, begun.id").Scan(ctx, &parts)
+	return parts, err
+}
+
+// statement puts lines that come by rounds into the order of their moments.
+type statement struct {
+	last    statementPart        // of the round that was begun last of those read
+	waiting []game.StatementLine // what a round that was not read yet may come before
+	held    game.Cents
+}
+
+// add takes the next rounds, or none at the end, and returns the lines that nothing can come before any more.
+func (s *statement) add(parts []statementPart) []game.StatementLine {
+	for i := range parts {
+		s.await(&parts[i])
+	}
+	slices.SortStableFunc(s.waiting, func(a, b game.StatementLine) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Round, b.Round))
+	})
+	ready := len(s.waiting)
+	if len(parts) > 0 {
+		s.last = parts[len(parts)-1]
+		ready, _ = slices.BinarySearchFunc(s.waiting, s.last.BegunAt, func(line game.StatementLine, at int64) int { return cmp.Compare(int64(line.At), at) })
+	}
+	lines := slices.Clone(s.waiting[:ready])
+	s.waiting = slices.Delete(s.waiting, 0, ready)
+	for i := range lines {
+		s.held += lines[i].Cents
+		lines[i].Balance = s.held
+	}
+	return lines
+}
+
+func (s *statement) await(p *statementPart) {
+	line := game.StatementLine{At: game.Moment(p.MovedAt), Round: p.Round, Title: p.Title, Purpose: string(forEscrow), Cents: game.Cents(-p.Cents)}
+	s.waiting = append(s.waiting, line)
+	if p.Back != nil {
+		line.At, line.Purpose, line.Cents = game.Moment(*p.BackAt), string(forRefund), game.Cents(*p.Back)
+		s.waiting = append(s.waiting, line)
+	}
+}
+
+// FinalRanks returns everybody who holds claims of a round, the best first: by their sum, and of equals whoever reached it
+// with the earlier claim, as on the live leaderboard. It is final once the round is settled.
+func (l *Ledger) FinalRanks(ctx context.Context, round string) ([]string, error) {
+	var players []string
+	err := l.read.NewSelect().Model((*claimRow)(nil)).Column("player").Where("book = (?)", selectBook(l.read, round)).
+		Group("player").OrderExpr("SUM(cents) DESC, MAX(number)").Scan(ctx, &players)
+	if err != nil {
+		return nil, fmt.Errorf("rank the players of round %s: %w", round, err)
+	}
+	return players, nil
 }

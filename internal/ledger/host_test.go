@@ -129,8 +129,8 @@ func TestAStageIsOneHiddenLockedRoom(t *testing.T) {
 		if again := must[game.Room](t)(l.Stage(t.Context(), room)); again.Code != stage.Code {
 			t.Error("a room has two stages")
 		}
-		if glances := must[[]game.Glance](t)(l.Glances(t.Context(), "", 10)); len(glances) != 1 || glances[0].Room.Code != room {
-			t.Errorf("got %+v", glances)
+		if summaries := must[[]game.RoomSummary](t)(l.RoomSummaries(t.Context(), "", 10)); len(summaries) != 1 || summaries[0].Room.Code != room {
+			t.Errorf("got %+v", summaries)
 		}
 		if _, err := l.Stage(t.Context(), "NOBODY"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("the stage of no room: %v", err)
@@ -227,7 +227,7 @@ func TestPlayersLookBackOnTheirRounds(t *testing.T) {
 			{Number: 3, Player: ann, Drop: 2, Cents: 20}, {Number: 4, Player: "cid", Drop: 1, Cents: 51},
 		}
 		must[game.Booked](t)(l.Book(t.Context(), round.ID, []game.Entry{{ID: "1-0", At: 5, Claims: claims}}))
-		if played := must[[]game.Played](t)(l.PlayedBy(t.Context(), ann, 10)); len(played) != 1 ||
+		if played := must[[]game.PlayedRound](t)(l.PlayedBy(t.Context(), ann, 10)); len(played) != 1 ||
 			played[0].Packets != 2 || played[0].Cents != 50 || played[0].Round.ID != round.ID {
 			t.Errorf("got %+v", played)
 		}
@@ -238,9 +238,9 @@ func TestPlayersLookBackOnTheirRounds(t *testing.T) {
 		if balance := must[game.Cents](t)(l.Balance(t.Context(), "nobody")); balance != 0 {
 			t.Errorf("nobody has %d cents", balance)
 		}
-		glance := must[[]game.Glance](t)(l.Glances(t.Context(), "", 10))[0]
-		if glance.Drafts != 0 || glance.Played != 1 || glance.Given != 151 || glance.Active != "" {
-			t.Errorf("got %+v", glance)
+		summary := must[[]game.RoomSummary](t)(l.RoomSummaries(t.Context(), "", 10))[0]
+		if summary.Drafts != 0 || summary.Played != 1 || summary.Given != 151 || summary.Active != "" {
+			t.Errorf("got %+v", summary)
 		}
 	})
 }

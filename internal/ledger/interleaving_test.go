@@ -266,7 +266,7 @@ func interruptRound(ctx context.Context, l *ledger.Ledger, r rounds) error {
 }
 
 func sendAgain(ctx context.Context, l *ledger.Ledger, r rounds) error {
-	_, err := l.SendAgain(ctx, r.round.ID)
+	_, err := l.ResendPayouts(ctx, r.round.ID)
 	return err
 }
 

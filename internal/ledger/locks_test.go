@@ -37,11 +37,11 @@ func onEachPooled(t *testing.T, test func(t *testing.T, url string)) {
 }
 
 const (
-	leaseLasts = 3 * time.Second // in these tests
-	soon       = 20 * time.Second
+	leaseDuration = 3 * time.Second // in these tests
+	soon          = 20 * time.Second
 )
 
-var short = ledger.WithWaits(1500*time.Millisecond, leaseLasts)
+var short = ledger.WithTimeouts(1500*time.Millisecond, leaseDuration)
 
 // holderURL names the variable that makes this test binary an instance which holds what holderOf says, until it is killed.
 const (
@@ -61,7 +61,7 @@ func runHolder(url string) int {
 		return 1
 	}
 	lost := make(chan error, 1)
-	if _, err = l.Alone(context.Background(), func(why error) { lost <- why }); err != nil {
+	if _, err = l.LockExclusively(context.Background(), func(why error) { lost <- why }); err != nil {
 		fmt.Println("failed:", err)
 		return 1
 	}
@@ -173,8 +173,8 @@ func never(t *testing.T) func(error) {
 func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
 	onEachPooled(t, func(t *testing.T, url string) {
 		first, second := openLedger(t, url, short), openLedger(t, url, short)
-		release := must[func() error](t)(first.Alone(t.Context(), never(t)))
-		if _, err := second.Alone(t.Context(), never(t)); !errors.Is(err, game.ErrBusy) {
+		release := must[func() error](t)(first.LockExclusively(t.Context(), never(t)))
+		if _, err := second.LockExclusively(t.Context(), never(t)); !errors.Is(err, game.ErrBusy) {
 			t.Errorf("two are alone: %v", err)
 		}
 		if err := second.Migrate(t.Context()); err != nil {
@@ -185,8 +185,8 @@ func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		release = must[func() error](t)(second.Alone(t.Context(), never(t)))
-		if took := time.Since(began); took > leaseLasts/2 {
+		release = must[func() error](t)(second.LockExclusively(t.Context(), never(t)))
+		if took := time.Since(began); took > leaseDuration/2 {
 			t.Errorf("after the other has left it took %v", took)
 		}
 		if err := release(); err != nil {
@@ -202,12 +202,12 @@ func TestAKilledInstanceIsAloneNoLonger(t *testing.T) {
 		l := openLedger(t, url, short, ledger.WithLog(slog.New(slog.NewTextHandler(&log, nil))))
 		startHolder(t, url, "lease").Kill(t)
 		began := time.Now()
-		release := must[func() error](t)(l.Alone(t.Context(), never(t)))
+		release := must[func() error](t)(l.LockExclusively(t.Context(), never(t)))
 		took := time.Since(began)
 		if said := strings.Contains(log.String(), "waiting for the lease of another instance"); !said && took > 2*time.Second {
 			t.Errorf("after %v the log says:\n%s", took, log.String())
 		}
-		if took > leaseLasts+soon/2 {
+		if took > leaseDuration+soon/2 {
 			t.Errorf("it took %v", took)
 		}
 		if err := release(); err != nil {
@@ -222,7 +222,7 @@ func TestAnInstanceThatWasPausedFindsAnotherAlone(t *testing.T) {
 		l := openLedger(t, url, short)
 		paused := startHolder(t, url, "lease")
 		signal(t, paused, syscall.SIGSTOP)
-		release := must[func() error](t)(l.Alone(t.Context(), never(t)))
+		release := must[func() error](t)(l.LockExclusively(t.Context(), never(t)))
 		signal(t, paused, syscall.SIGCONT)
 		said := paused.Await(t, soon, "lost: (.*); a change: (.*)\n")
 		if !strings.Contains(said[1], "another instance has taken the lease") || strings.Contains(said[2], "nil") {
@@ -261,10 +261,10 @@ func TestAnInstanceThatIsCutOffStopsBeforeAnotherStarts(t *testing.T) {
 		through.Host = proxy.Addr
 		lost := make(chan time.Time, 1)
 		first, second := openLedger(t, through.String(), short), openLedger(t, database, short)
-		release := must[func() error](t)(first.Alone(t.Context(), func(error) { lost <- time.Now() }))
+		release := must[func() error](t)(first.LockExclusively(t.Context(), func(error) { lost <- time.Now() }))
 		proxy.Refuse()
 		proxy.Cut()
-		leave := must[func() error](t)(second.Alone(t.Context(), never(t)))
+		leave := must[func() error](t)(second.LockExclusively(t.Context(), never(t)))
 		took := time.Now()
 		if at := <-lost; at.After(took) {
 			t.Errorf("two were alone for %v", at.Sub(took))
@@ -284,8 +284,8 @@ func TestAnInstanceThatIsCutOffStopsBeforeAnotherStarts(t *testing.T) {
 // A database that is away for less than the time of trust ends nobody.
 func TestALeaseOutlivesAShortOutage(t *testing.T) {
 	database := testkit.Postgres(t)
-	l := openLedger(t, database.URL, ledger.WithWaits(time.Minute, 30*time.Second))
-	release := must[func() error](t)(l.Alone(t.Context(), never(t)))
+	l := openLedger(t, database.URL, ledger.WithTimeouts(time.Minute, 30*time.Second))
+	release := must[func() error](t)(l.LockExclusively(t.Context(), never(t)))
 	database.Restart(t)
 	testkit.Eventually(t, soon, func() error { return l.Ping(t.Context()) })
 	if err := release(); err != nil {

@@ -79,7 +79,7 @@ func TestCase17DeadLettersAreKeptAndDrivenAgain(t *testing.T) {
 			t.Errorf("dead letters are %+v", letters)
 		}
 		for want := 1; want >= 0; want-- {
-			got := must[game.Booked](t)(l.DriveLetter(t.Context(), round.ID, batch("1-0", claim(1, "ann", 100))))
+			got := must[game.Booked](t)(l.ReplayDeadLetter(t.Context(), round.ID, batch("1-0", claim(1, "ann", 100))))
 			if got.Claims != want {
 				t.Errorf("driven %+v", got)
 			}
@@ -104,11 +104,11 @@ func TestAcceptedDifferencesSettle(t *testing.T) {
 		}
 		mark := &game.Watermark{Phase: game.Closed, Claimed: game.Total{Packets: 3, Cents: 620}, Refunded: 380}
 		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, mark))
-		if driven := must[int](t)(l.DriveQuarantine(t.Context(), round.ID)); driven != 2 {
+		if driven := must[int](t)(l.ReplayQuarantine(t.Context(), round.ID)); driven != 2 {
 			t.Errorf("%d were driven", driven)
 		}
 		got := account(t, l, round)
-		if got.Accepted != (game.Total{Packets: 2, Cents: 90}) || got.Booked != (game.Total{Packets: 5, Cents: 710}) || got.Excused != 3 {
+		if got.Accepted != (game.Total{Packets: 2, Cents: 90}) || got.Booked != (game.Total{Packets: 5, Cents: 710}) || got.LossAcceptedUpTo != 3 {
 			t.Errorf("the account is %+v", got)
 		}
 		if step := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); step != game.RefundApplied {

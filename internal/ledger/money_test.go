@@ -66,10 +66,10 @@ func wantBalances(t testing.TB, l *ledger.Ledger, round game.Round, want map[str
 // wantDoubleEntry checks that all accounts sum to zero, and that each is the sum of its entries.
 func wantDoubleEntry(t testing.TB, l *ledger.Ledger) {
 	t.Helper()
-	if sum := must[game.Cents](t)(l.Balances(t.Context())); sum != 0 {
+	if sum := must[game.Cents](t)(l.SumBalances(t.Context())); sum != 0 {
 		t.Errorf("the accounts sum to %d cents", sum)
 	}
-	if found := must[[]game.Difference](t)(l.Unbalanced(t.Context())); len(found) != 0 {
+	if found := must[[]game.Difference](t)(l.UnbalancedAccounts(t.Context())); len(found) != 0 {
 		t.Errorf("accounts are not the sums of their entries: %v", found)
 	}
 	var movements, entries, sum int64
@@ -171,7 +171,7 @@ func TestAClaimThatWouldOverdrawIsPutAsideAlone(t *testing.T) {
 		if len(aside) != 2 || aside[0].Claim != claim(2, "bob", 50) || aside[0].Reason != "overdraw" || aside[1].Number != 4 {
 			t.Errorf("put aside are %+v", aside)
 		}
-		if driven := must[int](t)(l.DriveQuarantine(t.Context(), round.ID)); driven != 0 {
+		if driven := must[int](t)(l.ReplayQuarantine(t.Context(), round.ID)); driven != 0 {
 			t.Errorf("%d claims were booked without cover", driven)
 		}
 	})
@@ -224,7 +224,7 @@ func TestRefundThatCanNeverAgreeIsTorn(t *testing.T) {
 		} {
 			round := begunRound(t, l, 10, 1000)
 			book(t, l, round, batch("1-0", claim(1, "ann", 100)), entry)
-			if got := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); got != game.RefundTorn {
+			if got := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); got != game.RefundMismatch {
 				t.Errorf("%s: the refund is %s", name, got)
 			}
 		}
@@ -269,13 +269,13 @@ func TestSettledNeedsTheRefundAndIsForGood(t *testing.T) {
 		if _, err := l.NoteFrozen(t.Context(), round.ID, game.FrozenByHost); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a settled round was frozen: %v", err)
 		}
-		if open := must[[]game.Round](t)(l.Unsettled(t.Context())); len(open) != 1 {
+		if open := must[[]game.Round](t)(l.UnsettledRounds(t.Context())); len(open) != 1 {
 			t.Errorf("to be looked after are %v", open)
 		}
-		if err := l.NoteRetired(t.Context(), round.ID); err != nil {
+		if err := l.NoteKeysExpiring(t.Context(), round.ID); err != nil {
 			t.Fatal(err)
 		}
-		if open := must[[]game.Round](t)(l.Unsettled(t.Context())); len(open) != 0 {
+		if open := must[[]game.Round](t)(l.UnsettledRounds(t.Context())); len(open) != 0 {
 			t.Errorf("to be looked after are %v", open)
 		}
 	})

@@ -20,8 +20,8 @@ import (
 // not come back, so it leaves once Redis and the ledger agree about the whole round. Frozen rounds and rehearsals are never
 // there. A payout is sent any number of times under one id, and moves money once: with the commit that makes it paid.
 
-// planAtOnce bounds the payouts that one transaction makes.
-const planAtOnce = 1000
+// payoutsPerTransaction bounds the payouts that one transaction makes.
+const payoutsPerTransaction = 1000
 
 type payoutPlanRow struct {
 	bun.BaseModel `bun:"table:payout_plans"`
@@ -87,31 +87,31 @@ func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
 			return 0, nil
 		}
 		if err != nil {
-			return 0, orWrapped(err, "read plans of payouts")
+			return 0, wrapError(err, "read plans of payouts")
 		}
 		err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-			made, err = l.makeSome(ctx, tx, plan.Round)
+			made, err = l.makePayoutBatch(ctx, tx, plan.Round)
 			return err
 		})
 		if err != nil {
-			return 0, orWrapped(err, "make payouts of round "+plan.Round)
+			return 0, wrapError(err, "make payouts of round "+plan.Round)
 		}
 	}
 	return made, nil
 }
 
-// makeSome goes on with one plan. The row of the plan is locked first, so that each part is made by one.
-func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, error) {
+// makePayoutBatch goes on with one plan. The row of the plan is locked first, so that each part is made by one.
+func (l *Ledger) makePayoutBatch(ctx context.Context, tx bun.Tx, round string) (int, error) {
 	plan := new(payoutPlanRow)
 	if err := forUpdate(tx.NewSelect().Model(plan).Where("round = ?", round)).Scan(ctx); err != nil || plan.Made {
 		return 0, err
 	}
-	upTo, now := plan.Planned+planAtOnce*plan.Size, l.now().UnixMilli()
+	upTo, now := plan.Planned+payoutsPerTransaction*plan.Size, l.now().UnixMilli()
 	result, err := tx.NewRaw(`INSERT INTO payouts
 		(round, number, last_number, claims, cents, state, holder, attempts, made_at, tried_at, due_at, paid_at, problem)
 		SELECT ?2, number - (number - 1) % ?0, MAX(number), COUNT(*), SUM(cents), 'pending', '', 0, ?1, 0, ?1, 0, ''
 		FROM claims WHERE book = (?5) AND number > ?3 AND number <= ?4 GROUP BY number - (number - 1) % ?0`,
-		plan.Size, now, round, plan.Planned, upTo, bookOf(tx, round)).Exec(ctx)
+		plan.Size, now, round, plan.Planned, upTo, selectBook(tx, round)).Exec(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -119,7 +119,7 @@ func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	err = wantOne(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).Set("made = ?", upTo >= plan.Last).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
+	err = requireOneRow(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).Set("made = ?", upTo >= plan.Last).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
 	return int(made), err
 }
 
@@ -134,7 +134,7 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 	err := l.read.NewSelect().Model(&found).Column("round", "number").ApplyQueryBuilder(due).Order("due_at", "round", "number").
 		Limit(int64(count)).Scan(ctx)
 	if err != nil || len(found) == 0 {
-		return nil, orWrapped(err, "read due payouts")
+		return nil, wrapError(err, "read due payouts")
 	}
 	holder, numbers := uuid.NewString(), make(map[string][]int)
 	for i := range found {
@@ -148,14 +148,14 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 			Set("due_at = ?", now.Add(lease).UnixMilli()).ApplyQueryBuilder(due).
 			Where("round = ?", round).Where("number IN (?)", bun.List(numbers[round])).Exec(ctx)
 		if err != nil {
-			return nil, orWrapped(err, "lease payouts")
+			return nil, wrapError(err, "lease payouts")
 		}
 		if took, err := result.RowsAffected(); err != nil || took == 0 {
 			continue
 		}
 		some, err := l.leased(ctx, round, holder, numbers[round])
 		if err != nil {
-			return nil, orWrapped(err, "read leased payouts")
+			return nil, wrapError(err, "read leased payouts")
 		}
 		leased = append(leased, some...)
 	}
@@ -199,12 +199,12 @@ func (l *Ledger) NotePaid(ctx context.Context, payout game.Payout) error {
 		}
 		return payOut(ctx, tx, payout, now)
 	})
-	return orWrapped(err, "note "+payout.ID()+" as paid")
+	return wrapError(err, "note "+payout.ID()+" as paid")
 }
 
 // payOut moves each claim of a payout by itself, and changes each balance once.
 func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error {
-	p := purse{room: payout.Room, round: payout.Round}
+	p := roundAccounts{room: payout.Room, round: payout.Round}
 	out := p.paidOut()
 	var movements []movementRow
 	gone := make(map[string]game.Cents)
@@ -219,7 +219,7 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 	if out.Balance != int64(payout.Total.Cents) || len(movements) != payout.Total.Packets {
 		return fmt.Errorf("its claims are %d of %d cents, and not %+v", len(movements), out.Balance, payout.Total)
 	}
-	for some := range slices.Chunk(movements, rowsAtOnce) {
+	for some := range slices.Chunk(movements, maxRowsPerInsert) {
 		if _, err := tx.NewInsert().Model(&some).Exec(ctx); err != nil {
 			return err
 		}
@@ -229,27 +229,111 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 			return err
 		}
 	}
-	return credit(ctx, tx, []accountRow{out}, fullStride)
+	return credit(ctx, tx, []accountRow{out}, unpaced)
 }
 
-// PutOff notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
+// PostponePayout notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
 // changes nothing.
-func (l *Ledger) PutOff(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
+func (l *Ledger) PostponePayout(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutPending, problem, delay)
 }
 
-// GiveUp notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
-func (l *Ledger) GiveUp(ctx context.Context, payout game.Payout, problem string) error {
+// FailPayout notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
+func (l *Ledger) FailPayout(ctx context.Context, payout game.Payout, problem string) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutFailed, problem, 0)
 }
 
-// problemMost bounds what is kept of a problem, in bytes; a fourth of the column's characters.
-const problemMost = 250
+// maxPayoutProblem bounds what is kept of a problem, in bytes; a fourth of the column's characters.
+const maxPayoutProblem = 250
 
 func (l *Ledger) noteUnpaid(ctx context.Context, payout game.Payout, state game.PayoutState, problem string, delay time.Duration) error {
 	_, err := l.write.NewUpdate().Model((*payoutRow)(nil)).Set("state = ?", state).Set("holder = ''").
-		Set("problem = ?", strings.ToValidUTF8(problem[:min(len(problem), problemMost)], "")).Set("due_at = ?", l.now().Add(delay).UnixMilli()).
+		Set("problem = ?", strings.ToValidUTF8(problem[:min(len(problem), maxPayoutProblem)], "")).Set("due_at = ?", l.now().Add(delay).UnixMilli()).
 		Where("round = ?", payout.Round).Where("number = ?", payout.Number).Where("state = ?", game.PayoutPending).
 		Where("holder = ?", payout.Holder).Exec(ctx)
-	return orWrapped(err, "note "+payout.ID()+" as "+string(state))
+	return wrapError(err, "note "+payout.ID()+" as "+string(state))
+}
+
+// Payouts returns up to limit payouts of a round with a number above after, in the order of their numbers, without their
+// claims. Those of a plan come into being little by little.
+func (l *Ledger) Payouts(ctx context.Context, round string, after, limit int) ([]game.Payout, error) {
+	of, err := readRound(ctx, l.read, round)
+	if err != nil {
+		return nil, wrapError(err, "read payouts of round "+round)
+	}
+	var rows []payoutRow
+	err = l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("number > ?", after).Order("number").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, wrapError(err, "read payouts of round "+round)
+	}
+	payouts := make([]game.Payout, len(rows))
+	for i := range rows {
+		payouts[i] = rows[i].payout(of.Room)
+	}
+	return payouts, nil
+}
+
+// PayoutSums says what became of a round's claims.
+func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums, error) {
+	var sums game.PayoutSums
+	var rows []struct {
+		State  game.PayoutState
+		Claims int
+		Cents  int64
+	}
+	err := l.read.NewSelect().Model((*payoutRow)(nil)).Column("state").ColumnExpr("SUM(claims) AS claims, SUM(cents) AS cents").
+		Where("round = ?", round).Where("state <> ?", game.PayoutPending).Group("state").Scan(ctx, &rows)
+	if err != nil {
+		return sums, wrapError(err, "sum payouts of round "+round)
+	}
+	for _, row := range rows {
+		left := game.Total{Packets: row.Claims, Cents: game.Cents(row.Cents)}
+		if row.State == game.PayoutPaid {
+			sums.Paid = left
+		} else {
+			sums.Failed = left
+		}
+	}
+	plan, books := new(payoutPlanRow), new(booksRow)
+	err = l.read.NewSelect().Model(plan).Where("round = ?", round).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return sums, nil
+	}
+	if err == nil {
+		err = l.read.NewSelect().Model(books).Where("round = ?", round).Scan(ctx)
+	}
+	sums.Planned = true
+	sums.Pending.Packets = books.Claims - sums.Paid.Packets - sums.Failed.Packets
+	sums.Pending.Cents = game.Cents(books.ClaimedCents) - sums.Paid.Cents - sums.Failed.Cents
+	return sums, wrapError(err, "sum payouts of round "+round)
+}
+
+// ResendPayouts makes the payouts of a settled round due now that failed, or that wait for their next attempt, with all attempts
+// before them. One that was settled without payouts gets them. It returns how many are due now, of those that were made.
+// game.ErrWrongPhase: the round is not settled, or a rehearsal. game.ErrOff: there are no payouts. game.ErrNotFound.
+func (l *Ledger) ResendPayouts(ctx context.Context, id string) (again int, err error) {
+	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		round, err := lockRound(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case round.Phase != game.Settled || round.Rehearsal:
+			return game.ErrWrongPhase
+		case l.payouts == 0:
+			return game.ErrOff
+		}
+		if err := l.insertPlan(ctx, tx, id); err != nil {
+			return err
+		}
+		result, err := tx.NewUpdate().Model((*payoutRow)(nil)).Set("state = ?", game.PayoutPending).Set("attempts = 0").
+			Set("tried_at = 0").Set("due_at = ?", l.now().UnixMilli()).Where("round = ?", id).
+			Where("state <> ?", game.PayoutPaid).Where("holder = ''").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		count, err := result.RowsAffected()
+		again = int(count)
+		return err
+	})
+	return again, wrapError(err, "send payouts of round "+id+" again")
 }

@@ -82,7 +82,7 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 		})
 		wantBalances(t, l, round, map[string]int64{"host": -180, "player:" + ann: 30, "paid_out": 150})
 		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Total{Packets: 1, Cents: 30}, Paid: game.Total{Packets: 2, Cents: 150}})
-		if err := l.GiveUp(t.Context(), first, "too late"); err != nil {
+		if err := l.FailPayout(t.Context(), first, "too late"); err != nil {
 			t.Fatal(err)
 		}
 		if list := must[[]game.Payout](t)(l.Payouts(t.Context(), round.ID, 0, 10)); len(list) != 2 || list[0].State != game.PayoutPaid || list[0].PaidAt == 0 {
@@ -97,7 +97,7 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 		rehearsed := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), someSettings(), true))
 		rehearsed = must[game.Round](t)(l.Begin(t.Context(), rehearsed.ID, game.NewSecret()))
 		settleClaims(t, l, rehearsed, claim(1, "bot", 100))
-		if _, err := l.SendAgain(t.Context(), rehearsed.ID); !errors.Is(err, game.ErrWrongPhase) {
+		if _, err := l.ResendPayouts(t.Context(), rehearsed.ID); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a rehearsal was sent: %v", err)
 		}
 		frozen := begunRound(t, l, 10, 1000)
@@ -108,7 +108,7 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 		raining := begunRound(t, l, 10, 1000)
 		book(t, l, raining, batch("1-0", claim(1, "ann", 100)))
 		for _, round := range []game.Round{frozen, raining} {
-			if _, err := l.SendAgain(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
+			if _, err := l.ResendPayouts(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
 				t.Errorf("a round that is not settled was sent: %v", err)
 			}
 		}
@@ -118,13 +118,13 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 			t.Errorf("%d payouts were made", made)
 		}
 		wantSums(t, l, old, game.PayoutSums{})
-		if _, err := without.SendAgain(t.Context(), old.ID); !errors.Is(err, game.ErrOff) {
+		if _, err := without.ResendPayouts(t.Context(), old.ID); !errors.Is(err, game.ErrOff) {
 			t.Errorf("sent without payouts: %v", err)
 		}
-		if _, err := l.SendAgain(t.Context(), "nothing"); !errors.Is(err, game.ErrNotFound) {
+		if _, err := l.ResendPayouts(t.Context(), "nothing"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("nothing was sent: %v", err)
 		}
-		must[int](t)(l.SendAgain(t.Context(), old.ID)) // the host wants it
+		must[int](t)(l.ResendPayouts(t.Context(), old.ID)) // the host wants it
 		if made := makeAll(t, l); made != 1 {
 			t.Errorf("%d payouts were made, want 1", made)
 		}
@@ -150,24 +150,24 @@ func TestALeaseEnds(t *testing.T) {
 		if heir.ID() != dead.ID() || heir.Attempts != 2 || heir.TriedAt != dead.TriedAt {
 			t.Errorf("got %+v after %+v", heir, dead)
 		}
-		if err := l.GiveUp(t.Context(), dead, "woke up late"); err != nil {
+		if err := l.FailPayout(t.Context(), dead, "woke up late"); err != nil {
 			t.Fatal(err)
 		}
-		if err := other.PutOff(t.Context(), heir, "answered 500", time.Second); err != nil {
+		if err := other.PostponePayout(t.Context(), heir, "answered 500", time.Second); err != nil {
 			t.Fatal(err)
 		}
 		list := must[[]game.Payout](t)(l.Payouts(t.Context(), round.ID, 0, 10))
 		if got := list[0]; got.State != game.PayoutPending || got.Problem != "answered 500" || got.DueAt != heir.TriedAt+61_000 {
 			t.Errorf("got %+v", got)
 		}
-		if again := must[int](t)(l.SendAgain(t.Context(), round.ID)); again != 1 {
+		if again := must[int](t)(l.ResendPayouts(t.Context(), round.ID)); again != 1 {
 			t.Errorf("%d are sent again", again)
 		}
 		hurried := lease(t, l, 10, time.Minute)
 		if len(hurried) != 1 || hurried[0].Attempts != 1 || hurried[0].TriedAt == heir.TriedAt {
 			t.Fatalf("got %+v", hurried)
 		}
-		if err := l.GiveUp(t.Context(), hurried[0], "enough"); err != nil {
+		if err := l.FailPayout(t.Context(), hurried[0], "enough"); err != nil {
 			t.Fatal(err)
 		}
 		wantSums(t, l, round, game.PayoutSums{Planned: true, Failed: game.Total{Packets: 1, Cents: 100}})
@@ -175,7 +175,7 @@ func TestALeaseEnds(t *testing.T) {
 		if err := l.NotePaid(t.Context(), dead); err != nil {
 			t.Fatal(err)
 		}
-		if again := must[int](t)(l.SendAgain(t.Context(), round.ID)); again != 0 {
+		if again := must[int](t)(l.ResendPayouts(t.Context(), round.ID)); again != 0 {
 			t.Errorf("%d are sent again after they were paid", again)
 		}
 		wantBalances(t, l, round, map[string]int64{"host": -100, "paid_out": 100})

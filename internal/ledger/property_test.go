@@ -84,7 +84,7 @@ func (d *delivery) step(rt *rapid.T) {
 func (d *delivery) deliver(rt *rapid.T, entries []game.Entry) {
 	book := d.settler(rt).Book
 	if rapid.Bool().Draw(rt, "gently") {
-		book = d.settler(rt).BookGently
+		book = d.settler(rt).BookPaced
 	}
 	booked, err := book(d.t.Context(), d.round.ID, entries)
 	if err != nil || booked.Alarm != "" || booked.Quarantined > 0 {
@@ -123,7 +123,7 @@ func (d *delivery) wantBalance(rt *rapid.T) {
 	if err != nil || escrow != rest {
 		rt.Errorf("%d cents are held, want %d (%v)", escrow, rest, err)
 	}
-	if sum, err := d.settlers[0].Balances(d.t.Context()); err != nil || sum != 0 {
+	if sum, err := d.settlers[0].SumBalances(d.t.Context()); err != nil || sum != 0 {
 		rt.Errorf("the accounts sum to %d (%v)", sum, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestAccountsOfARoomAreTheSumsOfTheirEntries(t *testing.T) {
 		book(t, l, other, batch("1-0", claim(1, "cat", 30)))
 		wantUnbalanced := func(room string, want ...game.Difference) {
 			t.Helper()
-			if got := must[[]game.Difference](t)(l.UnbalancedIn(t.Context(), room)); !slices.Equal(got, want) {
+			if got := must[[]game.Difference](t)(l.UnbalancedAccountsOf(t.Context(), room)); !slices.Equal(got, want) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestAccountsOfARoomAreTheSumsOfTheirEntries(t *testing.T) {
 		}
 		wantUnbalanced(round.Room, want...)
 		wantUnbalanced(other.Room)
-		if sum := must[game.Cents](t)(l.Balances(t.Context())); sum != game.Cents(7*len(accounts)) {
+		if sum := must[game.Cents](t)(l.SumBalances(t.Context())); sum != game.Cents(7*len(accounts)) {
 			t.Errorf("all accounts sum to %d", sum)
 		}
 	})

@@ -17,7 +17,7 @@ func TestRooms(t *testing.T) {
 		if got := must[game.Room](t)(open().Room(t.Context(), second.Code)); got != second || got.Name != "第二" {
 			t.Errorf("made %v, another instance reads %v", second, got)
 		}
-		if got := must[[]game.Glance](t)(l.Glances(t.Context(), "", 10)); len(got) != 2 || got[0].Room != second || got[1].Room != first {
+		if got := must[[]game.RoomSummary](t)(l.RoomSummaries(t.Context(), "", 10)); len(got) != 2 || got[0].Room != second || got[1].Room != first {
 			t.Errorf("rooms are not newest first: %v", got)
 		}
 		if _, err := l.Room(t.Context(), "NOROOM"); !errors.Is(err, game.ErrNotFound) {

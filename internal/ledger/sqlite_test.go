@@ -103,7 +103,7 @@ func TestSQLiteConnectionsAreSafeForMoney(t *testing.T) {
 func TestMigrateGivesUpWaitingWithItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, "sqlite:"+path)
-	unlock, err := ledger.LockBeside(t.Context(), path)
+	unlock, err := ledger.LockFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

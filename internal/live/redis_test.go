@@ -84,7 +84,7 @@ func (p *process) grab(round game.Round, drop game.DropID, players ...game.Playe
 	}
 }
 
-// Case 29: ties on the leaderboard were ordered differently on two screens. Here who reached the total first is first, on both.
+// Ties on the leaderboard were ordered differently on two screens. Here who reached the total first is first, on both.
 func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)

@@ -360,7 +360,7 @@ func TestAGapInTheClaimsMakesItAsk(t *testing.T) {
 	})
 }
 
-// Case 10: a winner who taps after the pool is empty hears their own result, not "gone". So sold_out comes from
+// A winner who taps after the pool is empty hears their own result, not "gone". So sold_out comes from
 // memory only after the player's claims were read again.
 func TestSoldOutIsToldOnceOwnClaimsWereRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -191,7 +191,7 @@ func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
 	})
 }
 
-// Case 28: people come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that
+// People come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that
 // comes after it is lost, or older than it; what is sent to all comes to all in the same order.
 func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -206,10 +206,10 @@ func wantPaid(t testing.TB, l *ledger.Ledger, d *receiver, round game.Round, pla
 	if credited != int64(all.Cents) {
 		t.Errorf("the receiver has credited %d cents, want %d", credited, all.Cents)
 	}
-	if found := must[[]game.Difference](t)(l.Unbalanced(t.Context())); len(found) != 0 {
+	if found := must[[]game.Difference](t)(l.UnbalancedAccounts(t.Context())); len(found) != 0 {
 		t.Errorf("accounts are not the sums of their entries: %v", found)
 	}
-	if sum := must[game.Cents](t)(l.Balances(t.Context())); sum != 0 {
+	if sum := must[game.Cents](t)(l.SumBalances(t.Context())); sum != 0 {
 		t.Errorf("the accounts sum to %d cents", sum)
 	}
 }

@@ -34,9 +34,9 @@ type Books interface {
 	LeasePayouts(ctx context.Context, count int, lease time.Duration) ([]game.Payout, error)
 	// NotePaid moves the money, once.
 	NotePaid(ctx context.Context, payout game.Payout) error
-	// PutOff makes a payout due again after a delay; GiveUp leaves it to the host.
-	PutOff(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error
-	GiveUp(ctx context.Context, payout game.Payout, problem string) error
+	// PostponePayout makes a payout due again after a delay; FailPayout leaves it to the host.
+	PostponePayout(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error
+	FailPayout(ctx context.Context, payout game.Payout, problem string) error
 }
 
 const (
@@ -160,7 +160,7 @@ func (s *Sender) SendDue(ctx context.Context) (int, error) {
 // lease, as after a crash. It returns why the payout was not paid.
 func (s *Sender) send(ctx context.Context, payout game.Payout) (failed error) {
 	after := context.WithoutCancel(ctx)
-	note := func(ctx context.Context) error { return s.books.PutOff(ctx, payout, payout.Problem, 0) }
+	note := func(ctx context.Context) error { return s.books.PostponePayout(ctx, payout, payout.Problem, 0) }
 	if failed = ctx.Err(); failed == nil {
 		failed = s.post(after, payout)
 		note = s.decideOutcome(payout, failed)
@@ -183,9 +183,9 @@ func (s *Sender) decideOutcome(payout game.Payout, failed error) func(context.Co
 	if end := time.UnixMilli(int64(payout.TriedAt)).Add(giveUpAfter); s.options.Now().Add(again).After(end) {
 		s.givenUp.Add(1)
 		s.log.Error("a payout is given up", "payout", payout.ID(), "cents", int64(payout.Total.Cents), "attempts", payout.Attempts, "problem", problem)
-		return func(ctx context.Context) error { return s.books.GiveUp(ctx, payout, problem) }
+		return func(ctx context.Context) error { return s.books.FailPayout(ctx, payout, problem) }
 	}
 	s.putOff.Add(1)
 	s.log.Debug("a payout is put off", "payout", payout.ID(), "attempts", payout.Attempts, "problem", problem, "again_in", again.Round(time.Second))
-	return func(ctx context.Context) error { return s.books.PutOff(ctx, payout, problem, again) }
+	return func(ctx context.Context) error { return s.books.PostponePayout(ctx, payout, problem, again) }
 }

@@ -86,7 +86,7 @@ func TestFailingReceiverIsRetriedForADay(t *testing.T) {
 		if sent := must[int](t)(sender.SendDue(t.Context())); sent != 0 {
 			t.Errorf("sent %d without the host", sent)
 		}
-		must[int](t)(l.SendAgain(t.Context(), round.ID))
+		must[int](t)(l.ResendPayouts(t.Context(), round.ID))
 		now.advance(time.Millisecond)
 		sendAll(t, sender)
 		wantPaid(t, l, d, round, players)

@@ -85,7 +85,8 @@ func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseR
 	return c.close(ctx, round, reason, false)
 }
 
-// RepeatClose closes a round that is closed in the ledger and whose close Redis has lost: with the ledger's reason, whatever the time. game.ErrGone, game.ErrTorn.
+// RepeatClose closes a round that is closed in the ledger and whose close Redis has lost: with the ledger's reason, whatever the
+// time. game.ErrGone, game.ErrTorn.
 func (c *Client) RepeatClose(ctx context.Context, round game.Round) error {
 	_, err := c.close(ctx, round, round.Reason, true)
 	return err

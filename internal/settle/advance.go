@@ -46,7 +46,7 @@ func (w *worker) advance(ctx context.Context) (done bool, err error) {
 // compareAndFinish is advance once Redis and the ledger agree on whether the round is frozen. granted is the highest claim number known
 // before the watermark was read.
 func (w *worker) compareAndFinish(ctx context.Context, account game.Account, mark game.Watermark, granted int) (done bool, err error) {
-	if why := describeLoss(granted, account.Excused, mark); why != "" && !account.Frozen {
+	if why := describeLoss(granted, account.LossAcceptedUpTo, mark); why != "" && !account.Frozen {
 		return false, w.freezeForLoss(ctx, w.round.ID, granted, why)
 	}
 	if account.Phase == game.Closed && mark.Phase != game.Closed {
@@ -132,7 +132,7 @@ func (w *worker) watchSettled(ctx context.Context, mark game.Watermark) (done bo
 	if time.Since(w.settledSince) < w.options.WatchSettledFor {
 		return false, nil
 	}
-	return true, w.books.NoteRetired(ctx, w.round.ID)
+	return true, w.books.NoteKeysExpiring(ctx, w.round.ID)
 }
 
 // checkFreezeKnown returns an error if Redis has a later freeze or release than the ledger: then the database was restored from an
@@ -151,7 +151,7 @@ func (w *worker) finish(ctx context.Context, account game.Account, mark game.Wat
 	switch {
 	case err != nil:
 		return false, err
-	case step == game.RefundTorn:
+	case step == game.RefundMismatch:
 		return false, w.freezeAndAlert(ctx, w.round, game.FrozenBooksDiffer, "the refund can never agree with the claims in the ledger")
 	case step == game.RefundWaiting: // for claims, although no entry is left to book
 		return false, w.freezeAndAlert(ctx, w.round, game.FrozenBooksDiffer, "the ledger holds fewer claims than were granted")
@@ -191,7 +191,7 @@ func (w *worker) settleWithoutKeys(ctx context.Context) (wait time.Duration, don
 	w.round = account.Round
 	switch {
 	case account.Phase == game.Settled:
-		return 0, true, w.books.NoteRetired(ctx, w.round.ID)
+		return 0, true, w.books.NoteKeysExpiring(ctx, w.round.ID)
 	case account.Phase != game.Closed || account.Frozen: // package rounds, or the host, has to decide first
 		return frozenPause, false, nil
 	}
@@ -207,7 +207,7 @@ func (w *worker) settleWithoutKeys(ctx context.Context) (wait time.Duration, don
 	switch {
 	case err == nil && step == game.RefundApplied:
 		if err = w.markSettled(ctx, account); err == nil && w.round.Phase == game.Settled {
-			return 0, true, errors.Join(w.outbox.ExpireKeys(ctx, w.round, w.options.Retention), w.books.NoteRetired(ctx, w.round.ID))
+			return 0, true, errors.Join(w.outbox.ExpireKeys(ctx, w.round, w.options.Retention), w.books.NoteKeysExpiring(ctx, w.round.ID))
 		}
 	case err == nil:
 		err = w.freezeAndAlert(ctx, w.round, game.FrozenKeysLost, "its keys were lost before all of its claims were booked")

@@ -36,7 +36,7 @@ func (w *worker) compareWithRedis(ctx context.Context, account game.Account, mar
 	}
 	w.audit.pendingMark = nil
 	// Claims whose loss in Redis the host has accepted are in the ledger, and counted in account.Accepted.
-	booked, err := w.sumBooked(ctx, max(at.Claimed.Packets, account.Excused))
+	booked, err := w.sumBooked(ctx, max(at.Claimed.Packets, account.LossAcceptedUpTo))
 	if err != nil {
 		return "", err
 	}

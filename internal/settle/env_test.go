@@ -193,8 +193,8 @@ func (b *faultyBooks) Book(ctx context.Context, round string, entries []game.Ent
 	return b.book(ctx, b.Ledger.Book, round, entries)
 }
 
-func (b *faultyBooks) BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
-	return b.book(ctx, b.Ledger.BookGently, round, entries)
+func (b *faultyBooks) BookPaced(ctx context.Context, round string, entries []game.Entry) (game.Booked, error) {
+	return b.book(ctx, b.Ledger.BookPaced, round, entries)
 }
 
 type bookFunc func(context.Context, string, []game.Entry) (game.Booked, error)
@@ -252,7 +252,7 @@ func (h *env) awaitAccount(round game.Round, what string, is func(game.Account) 
 	return account
 }
 
-func settled(a game.Account) bool { return a.Phase == game.Settled && a.Retired }
+func settled(a game.Account) bool { return a.Phase == game.Settled && a.KeysExpiring }
 func frozen(a game.Account) bool  { return a.Frozen }
 
 // wantBooked checks that the ledger holds exactly the claims that players were told of, and that its accounts balance.
@@ -276,10 +276,10 @@ func (h *env) wantBooked(round game.Round, told []game.Claim) {
 
 func (h *env) wantBalance() {
 	h.Helper()
-	if sum := must(h.books.Balances(h.Context()))(h); sum != 0 {
+	if sum := must(h.books.SumBalances(h.Context()))(h); sum != 0 {
 		h.Errorf("the accounts sum to %d", sum)
 	}
-	if found := must(h.books.Unbalanced(h.Context()))(h); len(found) > 0 {
+	if found := must(h.books.UnbalancedAccounts(h.Context()))(h); len(found) > 0 {
 		h.Errorf("accounts are not the sums of their entries: %v", found)
 	}
 }

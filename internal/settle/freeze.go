@@ -153,10 +153,10 @@ func (s *Settler) ReplayFailed(ctx context.Context, id string) (letters, claims 
 	}
 	for _, letter := range dead {
 		entry := s.outbox.ParseRaw(id, letter.Entry, letter.Raw)
-		if letter.Driven || entry.Fault != "" {
+		if letter.Replayed || entry.Fault != "" {
 			continue
 		}
-		_, err := s.books.DriveLetter(ctx, id, entry)
+		_, err := s.books.ReplayDeadLetter(ctx, id, entry)
 		if errors.Is(err, game.ErrRefused) {
 			continue
 		}
@@ -165,7 +165,7 @@ func (s *Settler) ReplayFailed(ctx context.Context, id string) (letters, claims 
 		}
 		letters++
 	}
-	claims, err = s.books.DriveQuarantine(ctx, id)
+	claims, err = s.books.ReplayQuarantine(ctx, id)
 	if err != nil {
 		return letters, claims, fmt.Errorf("replay: %w", err)
 	}

@@ -304,7 +304,7 @@ func (d *LossDetector) checkAgainstLedger(ctx context.Context, id string, seen o
 	if err != nil {
 		return err
 	}
-	missing := seen.highest > account.Highest && seen.highest > account.Excused
+	missing := seen.highest > account.Highest && seen.highest > account.LossAcceptedUpTo
 	if !d.missingLongEnough(id, missing) {
 		return nil
 	}

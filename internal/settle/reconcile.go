@@ -46,7 +46,7 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	if err := s.compareLedger(ctx, &c, account); err != nil {
 		return wire.Reconciliation{}, err
 	}
-	if torn && !account.Retired {
+	if torn && !account.KeysExpiring {
 		c.expect("redis: keys that fit together", 1, 0)
 	}
 	if mark != nil {
@@ -146,7 +146,7 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if !complete {
 		return nil
 	}
-	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.Excused))
+	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.LossAcceptedUpTo))
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 // compareHighest reads Redis again, after the ledger: it must have the highest claim number that the ledger has, unless the host has
 // excused that loss.
 func (s *Settler) compareHighest(ctx context.Context, c *comparison, account game.Account, mark game.Watermark) error {
-	if account.Highest <= account.Excused || account.Highest <= mark.Claimed.Packets {
+	if account.Highest <= account.LossAcceptedUpTo || account.Highest <= mark.Claimed.Packets {
 		return nil
 	}
 	now, err := s.outbox.Watermark(ctx, c.Round)

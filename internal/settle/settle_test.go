@@ -187,7 +187,7 @@ func TestDeadLetterOfClaimsFreezesUntilItIsReplayed(t *testing.T) {
 		t.Errorf("reconciled %+v", found)
 	}
 	letter := must(h.books.DeadLetters(t.Context(), round.ID))(t)[0]
-	must(h.books.DriveLetter(t.Context(), round.ID, h.pool.ParseRaw(round.ID, letter.Entry, strings.Replace(letter.Raw, "garbled", round.ID, 1))))(t)
+	must(h.books.ReplayDeadLetter(t.Context(), round.ID, h.pool.ParseRaw(round.ID, letter.Entry, strings.Replace(letter.Raw, "garbled", round.ID, 1))))(t)
 	must(settler.Release(t.Context(), round.ID))(t)
 	h.close(round, game.Stopped)
 	h.awaitAccount(round, "settled", settled)

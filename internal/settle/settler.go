@@ -13,13 +13,13 @@ import (
 // Books is the rounds and their money in SQL. Every call may be repeated.
 type Books interface {
 	// Unsettled returns the rounds that have begun and are not settled, or whose keys have no final time to live yet.
-	Unsettled(ctx context.Context) ([]game.Round, error)
+	UnsettledRounds(ctx context.Context) ([]game.Round, error)
 	// Account returns game.ErrNotFound if there is no such round, game.ErrWrongPhase if it has not begun.
 	Account(ctx context.Context, round string) (game.Account, error)
 	// Book books entries in one transaction. game.ErrRefused: repeating it cannot help.
 	Book(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
-	// BookGently is Book for when taps matter more than how soon it is done.
-	BookGently(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
+	// BookPaced is Book for when taps matter more than how soon it is done.
+	BookPaced(ctx context.Context, round string, entries []game.Entry) (game.Booked, error)
 	ApplyRefund(ctx context.Context, round string) (game.RefundStep, error)
 	// Interrupt makes the refund of a closed round whose keys are gone: the budget less the claims in the ledger.
 	Interrupt(ctx context.Context, round string) error
@@ -35,12 +35,12 @@ type Books interface {
 	NoteLost(ctx context.Context, round string, number int) (lost game.Round, first bool, err error)
 	NoteReleased(ctx context.Context, round string, mark *game.Watermark) (game.Round, error)
 	NoteSettled(ctx context.Context, round string) (game.Round, error)
-	NoteRetired(ctx context.Context, round string) error
+	NoteKeysExpiring(ctx context.Context, round string) error
 	DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error)
-	// DriveLetter books a dead letter that parses by now, and marks it as replayed. DriveQuarantine books quarantined claims, and
+	// ReplayDeadLetter books a dead letter that parses by now, and marks it as replayed. ReplayQuarantine books quarantined claims, and
 	// returns how many.
-	DriveLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error)
-	DriveQuarantine(ctx context.Context, round string) (int, error)
+	ReplayDeadLetter(ctx context.Context, round string, entry game.Entry) (game.Booked, error)
+	ReplayQuarantine(ctx context.Context, round string) (int, error)
 }
 
 // Outbox is what settlers need of Redis. Methods return game.ErrGone if a round has no keys, game.ErrTorn if some are missing or
@@ -179,7 +179,7 @@ func (s *Settler) Run(ctx context.Context) {
 func (s *Settler) listUnsettled(ctx context.Context) ([]game.Round, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	return s.books.Unsettled(ctx)
+	return s.books.UnsettledRounds(ctx)
 }
 
 // Wake makes Run list unsettled rounds now.

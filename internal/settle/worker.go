@@ -273,7 +273,7 @@ func countWithin(entries []game.Entry, maxClaims int) int {
 func (w *worker) book(ctx context.Context, entries []game.Entry) error {
 	book := w.books.Book
 	if w.throttled {
-		book = w.books.BookGently
+		book = w.books.BookPaced
 	}
 	booked, err := withTimeout(ctx, func(ctx context.Context) (game.Booked, error) { return book(ctx, w.round.ID, entries) })
 	switch {

@@ -21,11 +21,11 @@ import (
 )
 
 // end waits for the end of a round everywhere, and adds up.
-func (e *evening) end(round wire.Round, reason string) {
+func (e *eventPages) end(round wire.Round, reason string) {
 	e.t.Helper()
-	for _, s := range e.audience() {
+	for _, s := range e.playersAndScreen() {
 		s.awaitPhase("closed")
-		s.await(fmt.Sprintf("document.querySelector('%s')?.dataset.reason === %q", at("reason"), reason))
+		s.await(fmt.Sprintf("document.querySelector('%s')?.dataset.reason === %q", byTestName("reason"), reason))
 	}
 	booked := e.claims(round)
 	anns, bobs := e.ann.numbers("claim", "cents"), e.bob.numbers("claim", "cents")
@@ -46,29 +46,29 @@ func (e *evening) end(round wire.Round, reason string) {
 	e.inTheDatabase(round, booked)
 }
 
-func (e *evening) addUpOnTheWallAndAtTheDesk(round wire.Round, booked []int64) {
+func (e *eventPages) addUpOnTheWallAndAtTheDesk(round wire.Round, booked []int64) {
 	e.t.Helper()
-	e.screen.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", at("claimed-cents"), sum(booked)))
-	for _, window := range []*sheet{e.host, e.hostAgain} {
+	e.screen.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", byTestName("claimed-cents"), sum(booked)))
+	for _, window := range []*browserPage{e.host, e.hostAgain} {
 		e.openRound(window, round)
-		window.await(fmt.Sprintf("document.querySelector('%s')?.dataset.cents === '%d'", of(round.ID, "claimed-cents"), sum(booked)))
-		window.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", of(round.ID, "left-cents"), int64(round.TotalCents)-sum(booked)))
-		window.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", of(round.ID, "claim-row"), joined(booked)))
+		window.await(fmt.Sprintf("document.querySelector('%s')?.dataset.cents === '%d'", inRound(round.ID, "claimed-cents"), sum(booked)))
+		window.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", inRound(round.ID, "left-cents"), int64(round.TotalCents)-sum(booked)))
+		window.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", inRound(round.ID, "claim-row"), joined(booked)))
 	}
 }
 
 // openRound shows a round's claims and books in one of the host's windows, if they are not shown yet.
-func (e *evening) openRound(window *sheet, round wire.Round) {
+func (e *eventPages) openRound(window *browserPage, round wire.Round) {
 	e.t.Helper()
 	window.await(fmt.Sprintf("document.querySelector('%s[data-phase=\"closed\"], %[1]s[data-phase=\"settled\"]')", fmt.Sprintf("[data-round=%q]", round.ID)))
-	if !see[bool](window, fmt.Sprintf("document.querySelector('%s') !== null", of(round.ID, "books"))) {
-		window.clickOn(of(round.ID, "show-claims"))
+	if !evaluate[bool](window, fmt.Sprintf("document.querySelector('%s') !== null", inRound(round.ID, "books"))) {
+		window.clickOn(inRound(round.ID, "show-claims"))
 	}
-	window.await(fmt.Sprintf("document.querySelector('%s')", of(round.ID, "books")))
+	window.await(fmt.Sprintf("document.querySelector('%s')", inRound(round.ID, "books")))
 }
 
 // claims are the amounts of a round's claims in cents, in the order in which they were made.
-func (e *evening) claims(round wire.Round) []int64 {
+func (e *eventPages) claims(round wire.Round) []int64 {
 	e.t.Helper()
 	claims, err := e.books.Claims(e.t.Context(), round.ID)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *evening) claims(round wire.Round) []int64 {
 }
 
 // inTheDatabase finds the claims where they are kept in the end.
-func (e *evening) inTheDatabase(round wire.Round, booked []int64) {
+func (e *eventPages) inTheDatabase(round wire.Round, booked []int64) {
 	e.t.Helper()
 	books, err := sql.Open("sqlite", "file:"+e.database+"?mode=ro")
 	if err != nil {
@@ -100,16 +100,16 @@ func (e *evening) inTheDatabase(round wire.Round, booked []int64) {
 }
 
 // export downloads the claims of each round, and the rounds themselves.
-func (e *evening) export() {
+func (e *eventPages) export() {
 	e.t.Helper()
 	for _, round := range e.rounds {
-		file := e.host.download(of(round.ID, "csv"))
+		file := e.host.download(inRound(round.ID, "csv"))
 		if exported, booked := centsInFile(e.t, file), e.claims(round); !slices.Equal(exported, booked) {
 			e.t.Errorf("the file has the claims %v = %d, the books %v = %d", exported, sum(exported), booked, sum(booked))
 		}
 	}
 	var exported struct{ Rounds []wire.Round }
-	if err := json.Unmarshal(e.host.download(at("export")), &exported); err != nil {
+	if err := json.Unmarshal(e.host.download(byTestName("export")), &exported); err != nil {
 		e.t.Fatal(err)
 	}
 	if len(exported.Rounds) != len(e.rounds) {
@@ -143,7 +143,7 @@ func centsInFile(t *testing.T, file []byte) []int64 {
 }
 
 // download clicks a link and reads the file that the browser keeps of it.
-func (s *sheet) download(selector string) []byte {
+func (s *browserPage) download(selector string) []byte {
 	s.t.Helper()
 	folder := s.t.TempDir()
 	if _, err := chromedp.CallBrowser(s.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
@@ -168,35 +168,35 @@ func (s *sheet) download(selector string) []byte {
 }
 
 // readBooks finds every round's books right, on the page as behind it, and then those of the whole evening.
-func (e *evening) readBooks() {
+func (e *eventPages) readBooks() {
 	e.t.Helper()
 	var budgets, claimed, refunded int64
 	for _, round := range e.rounds {
 		e.openRound(e.host, round)
-		e.host.await(fmt.Sprintf("document.querySelector('%s[data-agrees=\"true\"] .books-right')", of(round.ID, "books")))
-		e.host.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '0'", of(round.ID, "books-held")))
+		e.host.await(fmt.Sprintf("document.querySelector('%s[data-agrees=\"true\"] .books-right')", inRound(round.ID, "books")))
+		e.host.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '0'", inRound(round.ID, "books-held")))
 		books, err := e.books.Reconciliation(e.t.Context(), round.ID)
 		if err != nil {
 			e.t.Fatal(err)
 		}
 		var shown [3]int64
 		for i, name := range []string{"books-budget", "books-claimed", "books-refunded"} {
-			shown[i] = e.host.numberOn(of(round.ID, name), "cents")
+			shown[i] = e.host.numberOn(inRound(round.ID, name), "cents")
 		}
 		if want := [3]int64{int64(round.TotalCents), sum(e.claims(round)), int64(books.Ledger.RefundedCents)}; shown != want || shown[0] != shown[1]+shown[2] {
 			e.t.Errorf("the page's books of %q say budget, claimed and refunded are %v, want %v", round.Title, shown, want)
 		}
 		budgets, claimed, refunded = budgets+shown[0], claimed+shown[1], refunded+shown[2]
 	}
-	e.lookClosely(e.host, "host-results")
+	e.checkLookAndAccess(e.host, "host-results")
 	e.host.click("tab-books")
-	e.host.await("document.querySelectorAll('" + at("sum-row") + "').length === 3")
+	e.host.await("document.querySelectorAll('" + byTestName("sum-row") + "').length === 3")
 	for name, want := range map[string]int64{"sum-claimed_cents": claimed, "sum-refunded_cents": refunded, "sum-budget_cents": budgets, "balance": -claimed} {
 		if got := e.host.numbers(name, "cents"); got[len(got)-1] != want {
 			e.t.Errorf("%s is %v, want %d at the end", name, got, want)
 		}
 	}
-	e.lookClosely(e.host, "host-books")
+	e.checkLookAndAccess(e.host, "host-books")
 }
 
 func sum(amounts []int64) int64 {

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(testkit.Main(m))
 }
 
-// program starts the server's binary with these arguments and variables.
-func program(t testing.TB, env []string, args ...string) *testkit.Program {
+// startProgram starts the server's binary with these arguments and variables.
+func startProgram(t testing.TB, env []string, args ...string) *testkit.Program {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -60,7 +60,7 @@ func startInstance(t testing.TB, env ...string) *instance {
 func startInstanceWithin(t testing.TB, within time.Duration, env ...string) *instance {
 	t.Helper()
 	defaults := []string{"HOST=127.0.0.1", "PORT=0", "HOST_PASSWORD=" + password, "REDIS_URL=", "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
-	p := program(t, append(defaults, env...))
+	p := startProgram(t, append(defaults, env...))
 	return &instance{Program: p, url: p.Await(t, within, `players +(http://127\.0\.0\.1:\d+)/`)[1]}
 }
 
@@ -115,8 +115,8 @@ func startRound(t testing.TB, host *bots.Host, id string) wire.Round {
 	return round
 }
 
-// seat joins and connects players, spread over the instances; they leave with the test.
-func seat(t testing.TB, room string, count int, instances ...*instance) []*bots.Player {
+// joinPlayers joins and connects players, spread over the instances; they leave with the test.
+func joinPlayers(t testing.TB, room string, count int, instances ...*instance) []*bots.Player {
 	t.Helper()
 	players := make([]*bots.Player, count)
 	var joining sync.WaitGroup
@@ -138,7 +138,7 @@ func seat(t testing.TB, room string, count int, instances ...*instance) []*bots.
 		})
 	}
 	joining.Wait()
-	t.Cleanup(func() { leave(players) })
+	t.Cleanup(func() { disconnectPlayers(players) })
 	if t.Failed() {
 		t.FailNow()
 	}
@@ -146,7 +146,7 @@ func seat(t testing.TB, room string, count int, instances ...*instance) []*bots.
 }
 
 // leave disconnects players, many at once.
-func leave(players []*bots.Player) {
+func disconnectPlayers(players []*bots.Player) {
 	var leaving sync.WaitGroup
 	for _, p := range players {
 		if p != nil {

@@ -26,7 +26,7 @@ func TestADatabaseThatTurnsEverybodyAwayIsUnreachable(t *testing.T) {
 	}
 	for _, err := range []error{
 		nil, &pgconn.PgError{Code: "28P01"}, &pgconn.PgError{Code: "40P01"}, &pgconn.PgError{Code: "23505"}, &mysql.MySQLError{Number: 1045},
-		&mysql.MySQLError{Number: 1062}, game.ErrNotFound, errStale,
+		&mysql.MySQLError{Number: 1062}, game.ErrNotFound, errRowChanged,
 	} {
 		if Unreachable(err) {
 			t.Errorf("%v is unreachable", err)

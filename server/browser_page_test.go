@@ -20,9 +20,9 @@ import (
 	"redrain/internal/testkit"
 )
 
-// sheet is one page in a browser, driven by clicking and typing as people do. It is for one goroutine at a time. With the
+// browserPage is one page in a browser, driven by clicking and typing as people do. It is for one goroutine at a time. With the
 // test it complains about requests to anybody but the site, about what the content policy stopped, and about console errors.
-type sheet struct {
+type browserPage struct {
 	t        testing.TB
 	who      string
 	site     string
@@ -35,25 +35,25 @@ type sheet struct {
 	complaints []string
 }
 
-// newSheet opens an empty page on a device of its own.
-func newSheet(t testing.TB, browser *testkit.Browser, screen testkit.Screen, who, site, language string) *sheet {
+// newBrowserPage opens an empty page on a device of its own.
+func newBrowserPage(t testing.TB, browser *testkit.Browser, screen testkit.Screen, who, site, language string) *browserPage {
 	t.Helper()
-	return prepare(t, browser.Page(screen), screen, who, site, language)
+	return newPageDriver(t, browser.Page(screen), screen, who, site, language)
 }
 
 // newTab opens another page on the same device: they share cookies and storage.
-func (s *sheet) newTab(screen testkit.Screen, who, site, language string) *sheet {
+func (s *browserPage) newTab(screen testkit.Screen, who, site, language string) *browserPage {
 	s.t.Helper()
 	ctx, end := chromedp.NewContext(s.ctx)
 	s.t.Cleanup(end)
-	tab := prepare(s.t, ctx, screen, who, site, language)
+	tab := newPageDriver(s.t, ctx, screen, who, site, language)
 	tab.do(screen.Emulate())
 	return tab
 }
 
-func prepare(t testing.TB, ctx context.Context, screen testkit.Screen, who, site, language string) *sheet {
+func newPageDriver(t testing.TB, ctx context.Context, screen testkit.Screen, who, site, language string) *browserPage {
 	t.Helper()
-	s := &sheet{t: t, who: who, site: site, language: language, screen: screen, ctx: ctx}
+	s := &browserPage{t: t, who: who, site: site, language: language, screen: screen, ctx: ctx}
 	if err := chromedp.Listen(ctx, s.notice); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func prepare(t testing.TB, ctx context.Context, screen testkit.Screen, who, site
 			t.Errorf("%s: %s", who, complaint)
 		}
 	})
-	agent := see[string](s, "navigator.userAgent")
+	agent := evaluate[string](s, "navigator.userAgent")
 	for _, enable := range []func() error{
 		func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err },
 		func() error {
@@ -80,7 +80,7 @@ func prepare(t testing.TB, ctx context.Context, screen testkit.Screen, who, site
 }
 
 // notice hears what the browser reports of the page.
-func (s *sheet) notice(event any) {
+func (s *browserPage) notice(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		s.askedFor(e.Request.URL)
@@ -98,7 +98,7 @@ func (s *sheet) notice(event any) {
 	}
 }
 
-func (s *sheet) askedFor(address string) {
+func (s *browserPage) askedFor(address string) {
 	asked, err := url.Parse(address)
 	if err != nil {
 		s.complain(err.Error())
@@ -110,14 +110,14 @@ func (s *sheet) askedFor(address string) {
 	}
 }
 
-func (s *sheet) complain(text string) {
+func (s *browserPage) complain(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.complaints = append(s.complaints, text)
 }
 
 // do does something in the page, and fails the test with what the page showed when that takes too long.
-func (s *sheet) do(actions ...chromedp.Action[chromedp.Void]) {
+func (s *browserPage) do(actions ...chromedp.Action[chromedp.Void]) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, soon)
 	defer cancel()
@@ -126,14 +126,14 @@ func (s *sheet) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-func (s *sheet) fail(format string, values ...any) {
+func (s *browserPage) fail(format string, values ...any) {
 	s.t.Helper()
 	shown, err := chromedp.Run(s.ctx, chromedp.Evaluate[string]("`${location} ${document.body.dataset.phase}\n${document.body.innerText}`"))
 	s.t.Fatalf("%s: %s; the page shows (%v)\n%s", s.who, fmt.Sprintf(format, values...), err, shown)
 }
 
 // see evaluates an expression in a page.
-func see[T any](s *sheet, expression string) T {
+func evaluate[T any](s *browserPage, expression string) T {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, soon)
 	defer cancel()
@@ -145,7 +145,7 @@ func see[T any](s *sheet, expression string) T {
 }
 
 // promised evaluates an expression in a page and waits for what it promises, without asking again and again.
-func promised[T any](s *sheet, expression string) T {
+func evaluatePromise[T any](s *browserPage, expression string) T {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 	defer cancel()
@@ -160,7 +160,7 @@ func promised[T any](s *sheet, expression string) T {
 const lookEvery = 10 * time.Millisecond
 
 // await waits until an expression is true in the page.
-func (s *sheet) await(expression string) {
+func (s *browserPage) await(expression string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, soon)
 	defer cancel()
@@ -176,28 +176,30 @@ func (s *sheet) await(expression string) {
 	}
 }
 
-func (s *sheet) awaitPhase(phase string) {
+func (s *browserPage) awaitPhase(phase string) {
 	s.t.Helper()
 	s.await(fmt.Sprintf("document.body.dataset.phase === %q", phase))
 }
 
 // at is the selector of what a test may touch or read.
-func at(name string) string { return fmt.Sprintf(`[data-test="%s"]`, name) }
+func byTestName(name string) string { return fmt.Sprintf(`[data-test="%s"]`, name) }
 
-func (s *sheet) open(path string) {
+func (s *browserPage) open(path string) {
 	s.t.Helper()
 	s.do(chromedp.Navigate(s.site + path))
 }
 
-// of is the selector of what stands in the part of the host's page that shows one round.
-func of(round, name string) string { return fmt.Sprintf(`[data-round="%s"] %s`, round, at(name)) }
-
-func (s *sheet) click(name string) {
-	s.t.Helper()
-	s.clickOn(at(name))
+// inRound is the selector of what stands in the part of the host's page that shows one round.
+func inRound(round, name string) string {
+	return fmt.Sprintf(`[data-round="%s"] %s`, round, byTestName(name))
 }
 
-func (s *sheet) clickOn(selector string) {
+func (s *browserPage) click(name string) {
+	s.t.Helper()
+	s.clickOn(byTestName(name))
+}
+
+func (s *browserPage) clickOn(selector string) {
 	s.t.Helper()
 	s.awaitStill(selector)
 	s.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
@@ -205,7 +207,7 @@ func (s *sheet) clickOn(selector string) {
 
 // awaitStill waits until an element is where it was a moment ago. A click goes to where its element was when it was looked for: on
 // a page that is just moving it meets another one.
-func (s *sheet) awaitStill(selector string) {
+func (s *browserPage) awaitStill(selector string) {
 	s.t.Helper()
 	const still = `(async (find) => {
 		const place = () => { const { x, y } = find().getBoundingClientRect(); return [Math.round(x), Math.round(y)].join(); };
@@ -215,7 +217,7 @@ func (s *sheet) awaitStill(selector string) {
 		return find() !== null && place() === before;
 	})(() => document.querySelector(%q))`
 	testkit.Eventually(s.t, soon, func() error {
-		if !promised[bool](s, fmt.Sprintf(still, selector)) {
+		if !evaluatePromise[bool](s, fmt.Sprintf(still, selector)) {
 			return fmt.Errorf("%s: %s is not there, or does not hold still", s.who, selector)
 		}
 		return nil
@@ -223,7 +225,7 @@ func (s *sheet) awaitStill(selector string) {
 }
 
 // touch puts a finger on a place of a phone or tablet, and clicks there with the mouse elsewhere.
-func (s *sheet) touch(x, y float64) {
+func (s *browserPage) touch(x, y float64) {
 	s.t.Helper()
 	if s.screen.Handheld {
 		s.do(chromedp.TapXY(x, y))
@@ -233,30 +235,30 @@ func (s *sheet) touch(x, y float64) {
 }
 
 // choose clicks the label around a choice: the choice itself is drawn by its label.
-func (s *sheet) choose(name string) {
+func (s *browserPage) choose(name string) {
 	s.t.Helper()
-	s.clickOn(fmt.Sprintf("label:has(%s)", at(name)))
+	s.clickOn(fmt.Sprintf("label:has(%s)", byTestName(name)))
 }
 
 // fill replaces what is in a field by typing.
-func (s *sheet) fill(name, text string) {
+func (s *browserPage) fill(name, text string) {
 	s.t.Helper()
 	s.click(name)
-	see[bool](s, fmt.Sprintf("document.querySelector('%s').select() === undefined", at(name)))
+	evaluate[bool](s, fmt.Sprintf("document.querySelector('%s').select() === undefined", byTestName(name)))
 	s.do(chromedp.KeyEvent(text))
-	s.await(fmt.Sprintf("document.querySelector('%s').value === %q", at(name), text))
+	s.await(fmt.Sprintf("document.querySelector('%s').value === %q", byTestName(name), text))
 }
 
 // number is a count or an amount in cents of an element: those stand in attributes, whatever the language; -1: no such
 // element.
-func (s *sheet) number(name, attribute string) int64 {
+func (s *browserPage) number(name, attribute string) int64 {
 	s.t.Helper()
-	return s.numberOn(at(name), attribute)
+	return s.numberOn(byTestName(name), attribute)
 }
 
-func (s *sheet) numberOn(selector, attribute string) int64 {
+func (s *browserPage) numberOn(selector, attribute string) int64 {
 	s.t.Helper()
-	text := see[string](s, fmt.Sprintf("document.querySelector('%s')?.dataset.%s ?? '-1'", selector, attribute))
+	text := evaluate[string](s, fmt.Sprintf("document.querySelector('%s')?.dataset.%s ?? '-1'", selector, attribute))
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		s.fail("%s of %s: %v", attribute, selector, err)
@@ -265,18 +267,18 @@ func (s *sheet) numberOn(selector, attribute string) int64 {
 }
 
 // numbers are those of all elements of a name, in the order in which the page shows them.
-func (s *sheet) numbers(name, attribute string) []int64 {
+func (s *browserPage) numbers(name, attribute string) []int64 {
 	s.t.Helper()
-	return see[[]int64](s, fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => Number(one.dataset.%s))", at(name), attribute))
+	return evaluate[[]int64](s, fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => Number(one.dataset.%s))", byTestName(name), attribute))
 }
 
-func (s *sheet) text(name string) string {
+func (s *browserPage) text(name string) string {
 	s.t.Helper()
-	return see[string](s, fmt.Sprintf("document.querySelector('%s')?.innerText ?? ''", at(name)))
+	return evaluate[string](s, fmt.Sprintf("document.querySelector('%s')?.innerText ?? ''", byTestName(name)))
 }
 
 // beforeEachDocument runs a script before the scripts of every page that is opened from now on.
-func (s *sheet) beforeEachDocument(script string) {
+func (s *browserPage) beforeEachDocument(script string) {
 	s.t.Helper()
 	if _, err := chromedp.Call(s.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 		s.t.Fatal(err)
@@ -284,7 +286,7 @@ func (s *sheet) beforeEachDocument(script string) {
 }
 
 // calm gives a page the setting of people who want less motion.
-func (s *sheet) calm() {
+func (s *browserPage) calm() {
 	s.t.Helper()
 	if _, err := chromedp.Call(s.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},

@@ -13,21 +13,21 @@ import (
 	"redrain/internal/game"
 )
 
-// Glances returns up to limit rooms of people, the newest first, with what a list of rooms shows of each: those after the room
+// RoomSummaries returns up to limit rooms of people, the newest first, with what a list of rooms shows of each: those after the room
 // with the code after in this order, or from the newest if it is empty. game.ErrNotFound: there is no room after.
-func (l *Ledger) Glances(ctx context.Context, after string, limit int) ([]game.Glance, error) {
+func (l *Ledger) RoomSummaries(ctx context.Context, after string, limit int) ([]game.RoomSummary, error) {
 	rows, err := l.roomsAfter(ctx, after, limit)
 	if err != nil || len(rows) == 0 {
-		return nil, orWrapped(err, "read rooms")
+		return nil, wrapError(err, "read rooms")
 	}
-	glances := make([]game.Glance, len(rows))
-	places := make(map[string]*game.Glance, len(rows))
+	summaries := make([]game.RoomSummary, len(rows))
+	places := make(map[string]*game.RoomSummary, len(rows))
 	for i := range rows {
-		glances[i].Room = rows[i].room()
+		summaries[i].Room = rows[i].room()
 		if rows[i].ActiveRound != nil {
-			glances[i].Active = *rows[i].ActiveRound
+			summaries[i].Active = *rows[i].ActiveRound
 		}
-		places[rows[i].Code] = &glances[i]
+		places[rows[i].Code] = &summaries[i]
 	}
 	if err := l.countRounds(ctx, places); err != nil {
 		return nil, fmt.Errorf("count the rounds of rooms: %w", err)
@@ -35,7 +35,7 @@ func (l *Ledger) Glances(ctx context.Context, after string, limit int) ([]game.G
 	if err := l.countPlayers(ctx, places); err != nil {
 		return nil, fmt.Errorf("count the players of rooms: %w", err)
 	}
-	return glances, nil
+	return summaries, nil
 }
 
 func (l *Ledger) roomsAfter(ctx context.Context, after string, limit int) ([]roomRow, error) {
@@ -52,7 +52,7 @@ func (l *Ledger) roomsAfter(ctx context.Context, after string, limit int) ([]roo
 	return rows, query.Scan(ctx)
 }
 
-func (l *Ledger) countRounds(ctx context.Context, places map[string]*game.Glance) error {
+func (l *Ledger) countRounds(ctx context.Context, places map[string]*game.RoomSummary) error {
 	var counts []struct {
 		Room    string
 		Phase   game.Phase
@@ -63,19 +63,19 @@ func (l *Ledger) countRounds(ctx context.Context, places map[string]*game.Glance
 		ColumnExpr("COUNT(*) AS rounds, COALESCE(SUM(claimed_cents), 0) AS claimed").
 		Where("room IN (?)", bun.List(slices.Sorted(maps.Keys(places)))).Where("rehearsal = ?", false).Group("room", "phase").Scan(ctx, &counts)
 	for _, c := range counts {
-		switch glance := places[c.Room]; {
-		case glance == nil:
+		switch summary := places[c.Room]; {
+		case summary == nil:
 		case c.Phase == game.Draft:
-			glance.Drafts += c.Rounds
+			summary.Drafts += c.Rounds
 		case c.Phase.Over():
-			glance.Played += c.Rounds
-			glance.Given += game.Cents(c.Claimed)
+			summary.Played += c.Rounds
+			summary.Given += game.Cents(c.Claimed)
 		}
 	}
 	return err
 }
 
-func (l *Ledger) countPlayers(ctx context.Context, places map[string]*game.Glance) error {
+func (l *Ledger) countPlayers(ctx context.Context, places map[string]*game.RoomSummary) error {
 	var counts []struct {
 		Room    string
 		Players int
@@ -83,19 +83,19 @@ func (l *Ledger) countPlayers(ctx context.Context, places map[string]*game.Glanc
 	err := l.read.NewSelect().Model((*playerRow)(nil)).Column("room").ColumnExpr("COUNT(*) AS players").
 		Where("room IN (?)", bun.List(slices.Sorted(maps.Keys(places)))).Group("room").Scan(ctx, &counts)
 	for _, c := range counts {
-		if glance := places[c.Room]; glance != nil {
-			glance.Players = c.Players
+		if summary := places[c.Room]; summary != nil {
+			summary.Players = c.Players
 		}
 	}
 	return err
 }
 
-// playedAmong bounds the rounds of a room, the last begun ones, in which PlayedBy looks for a player's claims.
-const playedAmong = 200
+// maxRoundsSearched bounds the rounds of a room, the last begun ones, in which PlayedBy looks for a player's claims.
+const maxRoundsSearched = 200
 
 // PlayedBy returns up to limit rounds in which a player won something, the newest claim first, among the last 200 rounds that
 // the player's room has begun.
-func (l *Ledger) PlayedBy(ctx context.Context, player string, limit int) ([]game.Played, error) {
+func (l *Ledger) PlayedBy(ctx context.Context, player string, limit int) ([]game.PlayedRound, error) {
 	of, err := l.Player(ctx, player)
 	if errors.Is(err, game.ErrNotFound) {
 		return nil, nil
@@ -123,14 +123,14 @@ type playedSum struct {
 // The books are in the statement as numbers: joined, databases rather read all claims of each round.
 func (l *Ledger) playedSums(ctx context.Context, player, room string) (sums []playedSum, err error) {
 	var books []int64
-	err = l.read.NewSelect().TableExpr("(?) AS begun", l.begun(room).Column("id").Limit(playedAmong)).
+	err = l.read.NewSelect().TableExpr("(?) AS begun", l.begun(room).Column("id").Limit(maxRoundsSearched)).
 		Join("JOIN round_books AS b ON b.round = begun.id").ColumnExpr("b.book").Scan(ctx, &books)
-	for some := range slices.Chunk(books, idsAtOnce) {
+	for some := range slices.Chunk(books, maxIDsPerQuery) {
 		var found []playedSum
 		if err == nil {
 			err = l.read.NewSelect().Model((*claimRow)(nil)).Column("book").
 				ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(claimed_at) AS last").
-				Where("book IN (?)", bun.List(some)).Where("player = ?", player).Where(anyDrop).Group("book").Scan(ctx, &found)
+				Where("book IN (?)", bun.List(some)).Where("player = ?", player).Where(matchAnyDrop).Group("book").Scan(ctx, &found)
 		}
 		sums = append(sums, found...)
 	}
@@ -138,8 +138,8 @@ func (l *Ledger) playedSums(ctx context.Context, player, room string) (sums []pl
 }
 
 // played reads the rounds of sums.
-func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.Played, error) {
-	played := make([]game.Played, len(sums))
+func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.PlayedRound, error) {
+	played := make([]game.PlayedRound, len(sums))
 	for i, sum := range sums {
 		row := new(roundRow)
 		round := l.read.NewSelect().Model((*booksRow)(nil)).Column("round").Where("book = ?", sum.Book)
@@ -153,13 +153,4 @@ func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.Played, e
 		played[i].Packets, played[i].Cents = sum.Packets, game.Cents(sum.Cents)
 	}
 	return played, nil
-}
-
-// Balance returns the cents that a player has won and was not paid out yet.
-func (l *Ledger) Balance(ctx context.Context, player string) (game.Cents, error) {
-	cents, err := balance(ctx, l.read, purse{}.player(player))
-	if err != nil && !errors.Is(err, game.ErrNotFound) { // else nothing was won yet
-		return 0, fmt.Errorf("read the balance of player %s: %w", player, err)
-	}
-	return cents, nil
 }

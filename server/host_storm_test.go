@@ -37,7 +37,7 @@ const (
 func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
 	for _, name := range []string{"postgres", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
-			s := newFleetStorm(t, testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always").URL, newDatabases[name](t))
+			s := newHostStorm(t, testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always").URL, newDatabases[name](t))
 			ctx, cancel := context.WithTimeout(t.Context(), stormFor)
 			defer cancel()
 			var working sync.WaitGroup
@@ -54,8 +54,8 @@ func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
 	}
 }
 
-// fleetStorm is the fleet, its rounds, and what players were told.
-type fleetStorm struct {
+// hostStorm is the fleet, its rounds, and what players were told.
+type hostStorm struct {
 	*testing.T
 	env       []string
 	books     *ledger.Ledger
@@ -67,9 +67,9 @@ type fleetStorm struct {
 	told      map[string][]game.Claim // by round
 }
 
-func newFleetStorm(t *testing.T, redisURL, database string) *fleetStorm {
+func newHostStorm(t *testing.T, redisURL, database string) *hostStorm {
 	t.Helper()
-	s := &fleetStorm{
+	s := &hostStorm{
 		T: t, told: make(map[string][]game.Claim),
 		env: []string{"REDIS_URL=" + redisURL, "DATABASE_URL=" + database, "SESSION_SECRET=" + strings.Repeat("s", 32), "LOG_LEVEL=error"},
 	}
@@ -108,14 +108,14 @@ func stormSettings() map[string]any {
 }
 
 // any is a host's session on one of the instances that live.
-func (s *fleetStorm) any(host *bots.Host) *bots.Host {
+func (s *hostStorm) any(host *bots.Host) *bots.Host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return host.At(s.instances[rand.IntN(len(s.instances))].url)
 }
 
 // killOneAfterTheOther kills an instance every few seconds, and starts another in its place.
-func (s *fleetStorm) killOneAfterTheOther(ctx context.Context) {
+func (s *hostStorm) killOneAfterTheOther(ctx context.Context) {
 	ticker := time.NewTicker(killEvery)
 	defer ticker.Stop()
 	for at := 0; ; at = (at + 1) % 3 {
@@ -139,7 +139,7 @@ func (s *fleetStorm) killOneAfterTheOther(ctx context.Context) {
 }
 
 // done reports whether every round is over, deleted, or frozen.
-func (s *fleetStorm) done(ctx context.Context) bool {
+func (s *hostStorm) done(ctx context.Context) bool {
 	for _, id := range s.drafts {
 		round, err := s.books.Round(ctx, id)
 		if errors.Is(err, game.ErrNotFound) {
@@ -153,7 +153,7 @@ func (s *fleetStorm) done(ctx context.Context) bool {
 }
 
 // host does one thing after the other to rounds by chance. Whatever a server answers is fine but a fault of its own.
-func (s *fleetStorm) host(ctx context.Context, session *bots.Host) {
+func (s *hostStorm) host(ctx context.Context, session *bots.Host) {
 	for ctx.Err() == nil && !s.done(ctx) {
 		for range 20 {
 			id, host := s.drafts[rand.IntN(len(s.drafts))], s.any(session)
@@ -165,7 +165,7 @@ func (s *fleetStorm) host(ctx context.Context, session *bots.Host) {
 	}
 }
 
-func (s *fleetStorm) act(ctx context.Context, host *bots.Host, id string) error {
+func (s *hostStorm) act(ctx context.Context, host *bots.Host, id string) error {
 	post := func(path string, body any) error {
 		return host.Call(ctx, http.MethodPost, "/api/rounds/"+id+path, body, new(json.RawMessage))
 	}
@@ -193,7 +193,7 @@ func (s *fleetStorm) act(ctx context.Context, host *bots.Host, id string) error 
 }
 
 // tap lets players win in every round that is open, as an instance of its own does, and notes what they are told.
-func (s *fleetStorm) tap(ctx context.Context) {
+func (s *hostStorm) tap(ctx context.Context) {
 	for drop := game.DropID(1); ctx.Err() == nil && !s.done(ctx); drop++ {
 		open, err := s.books.OpenRounds(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -215,7 +215,7 @@ func (s *fleetStorm) tap(ctx context.Context) {
 }
 
 // settle waits until every round that was begun is settled, or frozen with a reason.
-func (s *fleetStorm) settle() {
+func (s *hostStorm) settle() {
 	s.Helper()
 	testkit.Eventually(s, 3*soon, func() error {
 		for _, id := range s.drafts {
@@ -234,7 +234,7 @@ func (s *fleetStorm) settle() {
 	})
 }
 
-func (s *fleetStorm) wantEveryCent() {
+func (s *hostStorm) wantEveryCent() {
 	s.Helper()
 	var frozen []string
 	phases := make(map[game.Phase]int)
@@ -263,17 +263,17 @@ func (s *fleetStorm) wantEveryCent() {
 	if phases[game.Settled] < stormRounds/8 {
 		s.Errorf("only %d rounds were played to their end", phases[game.Settled])
 	}
-	if found, err := s.books.Unbalanced(s.Context()); err != nil || len(found) > 0 {
+	if found, err := s.books.UnbalancedAccounts(s.Context()); err != nil || len(found) > 0 {
 		s.Errorf("accounts are not the sums of their entries: %v, %v", found, err)
 	}
-	if sum, err := s.books.Balances(s.Context()); err != nil || sum != 0 {
+	if sum, err := s.books.SumBalances(s.Context()); err != nil || sum != 0 {
 		s.Errorf("the accounts sum to %d, %v", sum, err)
 	}
 	s.wantReconciled(frozen)
 }
 
 // wantBudget checks one round: what was told is booked, and claims, refund and what is held are its budget.
-func (s *fleetStorm) wantBudget(round game.Round) {
+func (s *hostStorm) wantBudget(round game.Round) {
 	s.Helper()
 	account, err := s.books.Account(s.Context(), round.ID)
 	if err != nil {
@@ -306,9 +306,9 @@ func (s *fleetStorm) wantBudget(round game.Round) {
 }
 
 // wantReconciled runs the command over all rounds: it agrees, or names frozen ones.
-func (s *fleetStorm) wantReconciled(frozen []string) {
+func (s *hostStorm) wantReconciled(frozen []string) {
 	s.Helper()
-	check := program(s, s.env[:2], "reconcile", "--json")
+	check := startProgram(s, s.env[:2], "reconcile", "--json")
 	code := check.Wait(s, 2*time.Minute)
 	for line := range strings.Lines(check.Output()) {
 		var r wire.Reconciliation

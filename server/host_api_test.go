@@ -17,16 +17,16 @@ import (
 	"redrain/internal/wire"
 )
 
-// desk asks an instance as its host does.
-type desk struct {
+// hostAPI calls an instance as its host does.
+type hostAPI struct {
 	t     *testing.T
 	url   string
 	token string
 }
 
-func openDesk(t *testing.T, in *instance) *desk {
+func newHostAPI(t *testing.T, in *instance) *hostAPI {
 	t.Helper()
-	d := &desk{t: t, url: in.url}
+	d := &hostAPI{t: t, url: in.url}
 	var session struct{ Token string }
 	d.ask("POST", "/api/host/session", map[string]any{"password": password}, 200, &session)
 	d.token = session.Token
@@ -34,7 +34,7 @@ func openDesk(t *testing.T, in *instance) *desk {
 }
 
 // ask makes a request and holds its status against what it must be; answer may be nil.
-func (d *desk) ask(method, path string, body any, status int, answer any) {
+func (d *hostAPI) ask(method, path string, body any, status int, answer any) {
 	d.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -68,13 +68,13 @@ func (d *desk) ask(method, path string, body any, status int, answer any) {
 }
 
 // comeIn joins by nickname.
-func (d *desk) comeIn(room, nickname string) (id, token string) {
+func (d *hostAPI) comeIn(room, nickname string) (id, token string) {
 	d.t.Helper()
 	var joined struct {
 		Player struct{ ID string }
 		Token  string
 	}
-	(&desk{t: d.t, url: d.url}).ask("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": nickname}, 201, &joined)
+	(&hostAPI{t: d.t, url: d.url}).ask("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": nickname}, 201, &joined)
 	return joined.Player.ID, joined.Token
 }
 
@@ -83,11 +83,12 @@ func noticeOf(code string) func(wire.Notice) bool {
 }
 
 // What the host decides on one instance reaches everybody on the other: announcements reach all pages, newcomers the host's
-// list (case 36 of the field), and blocked players are sent away for good.
+// list, and blocked players are sent away for good.
 func TestWhatTheHostDecidesReachesEveryInstance(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
-	d := openDesk(t, a)
+	d := newHostAPI(t, a)
 	room := newRoom(t, hostOf(t, a))
 	watching := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleHost, Token: d.token})
 	screen := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleScreen})
@@ -125,8 +126,9 @@ var nothing = map[string]any{}
 
 // A rehearsal plays the real path with bots, while the people of the room see and hear nothing of it, and no money moves.
 func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
+	t.Parallel()
 	in := startInstance(t)
-	d, host := openDesk(t, in), hostOf(t, in)
+	d, host := newHostAPI(t, in), hostOf(t, in)
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 50_000, "packets": 120, "cap": 5, "countdown_ms": 500, "duration_ms": 3000, "drops_per_second": 10,
@@ -172,12 +174,13 @@ func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
 	if len(rounds.Rounds) != 1 || rounds.Rounds[0].ID != round.ID || rounds.Rounds[0].Phase != game.Draft {
 		t.Errorf("the room has %+v", rounds.Rounds)
 	}
-	(&desk{t: t, url: d.url}).ask("GET", "/api/rounds/"+played.Round, nothing, 404, nil)
+	(&hostAPI{t: t, url: d.url}).ask("GET", "/api/rounds/"+played.Round, nothing, 404, nil)
 }
 
 func TestAPlannedRoundStartsByItself(t *testing.T) {
+	t.Parallel()
 	in := startInstance(t)
-	d, host := openDesk(t, in), hostOf(t, in)
+	d, host := newHostAPI(t, in), hostOf(t, in)
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{"total_cents": 500, "packets": 5, "countdown_ms": 1000, "duration_ms": 3000})
 	d.ask("POST", "/api/rounds/"+round.ID+"/plan", map[string]any{"starts_on": time.Now().Add(1500 * time.Millisecond).UnixMilli()}, 200, nil)
@@ -185,9 +188,10 @@ func TestAPlannedRoundStartsByItself(t *testing.T) {
 }
 
 func TestTheHostsOwnAppLetsOnePersonInOnce(t *testing.T) {
+	t.Parallel()
 	secret := "a secret of thirty-two characters"
 	in := startInstance(t, "PLAYER_JWT_SECRET="+secret)
-	d := openDesk(t, in)
+	d := newHostAPI(t, in)
 	room := newRoom(t, hostOf(t, in))
 	d.ask("POST", "/api/rooms/"+room+"/doors", map[string]any{"locked": false, "app_only": true}, 200, nil)
 	d.ask("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": "somebody"}, 403, nil)

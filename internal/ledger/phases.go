@@ -115,16 +115,6 @@ func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseRea
 	})
 }
 
-// NoteFrozen sets the flag beside the phase of an active or closed round, with its reason; the round keeps its room. One that is
-// frozen keeps its first reason. game.ErrWrongPhase: the round is a draft, or settled.
-func (l *Ledger) NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error) {
-	noted := step{name: "note frozen", refused: []game.Phase{game.Draft, game.Settled}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
-		_, err := freeze(ctx, tx, round, why)
-		return err
-	})
-}
-
 // step is one change of a round. It is refused in some phases.
 type step struct {
 	name    string
@@ -163,12 +153,12 @@ func (l *Ledger) step(ctx context.Context, id string, s step, change func(contex
 
 // takeRoom makes a round the active one of its room, which is locked and has none.
 func takeRoom(ctx context.Context, tx bun.Tx, round game.Round) error {
-	return wantOne(tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = ?", round.ID).
+	return requireOneRow(tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = ?", round.ID).
 		Where("code = ?", round.Room).Where("active_round IS NULL").Exec(ctx))
 }
 
 // freeRoom takes an active round out of its room, which is locked.
 func freeRoom(ctx context.Context, tx bun.Tx, round game.Round) error {
-	return wantOne(tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = NULL").
+	return requireOneRow(tx.NewUpdate().Model((*roomRow)(nil)).Set("active_round = NULL").
 		Where("code = ?", round.Room).Where("active_round = ?", round.ID).Exec(ctx))
 }

@@ -20,7 +20,7 @@ func (l *Ledger) CreateRounds(ctx context.Context, room string, settings []game.
 	rows := make([]roundRow, len(settings))
 	now := l.now()
 	for i, s := range settings {
-		row, err := draftRow(uuid.NewString(), room, s, false, now.Add(time.Duration(i)*time.Millisecond))
+		row, err := newDraftRow(uuid.NewString(), room, s, false, now.Add(time.Duration(i)*time.Millisecond))
 		if err != nil {
 			return nil, fmt.Errorf("create rounds: %w", err)
 		}
@@ -29,7 +29,7 @@ func (l *Ledger) CreateRounds(ctx context.Context, room string, settings []game.
 	if _, err := l.write.NewInsert().Model(&rows).Exec(ctx); err != nil {
 		return nil, fmt.Errorf("create rounds: %w", err)
 	}
-	return roundsOf(rows)
+	return toRounds(rows)
 }
 
 // OrderDrafts puts the drafts of a room into the order of these ids. Ids of other rounds, and drafts that are not named,
@@ -82,19 +82,19 @@ func (l *Ledger) DueRounds(ctx context.Context, now game.Moment) ([]game.Round, 
 	if err != nil {
 		return nil, fmt.Errorf("read due rounds: %w", err)
 	}
-	return roundsOf(rows)
+	return toRounds(rows)
 }
 
 // ChangeDraft gives a draft other settings, which must be valid; its place and its planned start stay. game.ErrWrongPhase: it
 // is no draft any more. game.ErrNotFound.
 func (l *Ledger) ChangeDraft(ctx context.Context, id string, settings game.Settings) (game.Round, error) {
-	row, err := draftRow(id, "", settings, false, l.now())
+	row, err := newDraftRow(id, "", settings, false, l.now())
 	if err != nil {
 		return game.Round{}, fmt.Errorf("change draft %s: %w", id, err)
 	}
 	changed := step{name: "change draft", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
 	return l.step(ctx, id, changed, func(ctx context.Context, tx bun.Tx, round game.Round) error {
-		return wantOne(tx.NewUpdate().Model(row).Column("title", "total_cents", "packets", "split", "deal", "tiers", "pace", "cap",
+		return requireOneRow(tx.NewUpdate().Model(row).Column("title", "total_cents", "packets", "split", "deal", "tiers", "pace", "cap",
 			"min_cents", "max_cents", "countdown_ms", "duration_ms", "drops_per_second", "bomb_percent", "close_when_sold_out").
 			Where("id = ?", id).Where("phase = ?", round.Phase).Exec(ctx))
 	})
@@ -110,7 +110,7 @@ func (l *Ledger) DropDraft(ctx context.Context, id string) error {
 		if round.Phase != game.Draft {
 			return game.ErrWrongPhase
 		}
-		return wantOne(tx.NewDelete().Model((*roundRow)(nil)).Where("id = ?", id).Where("phase = ?", round.Phase).Exec(ctx))
+		return requireOneRow(tx.NewDelete().Model((*roundRow)(nil)).Where("id = ?", id).Where("phase = ?", round.Phase).Exec(ctx))
 	})
 	if err != nil {
 		return fmt.Errorf("drop draft %s: %w", id, err)
