@@ -62,7 +62,7 @@ func (c *clerk) compareAndFinish(ctx context.Context, account game.Account, mark
 	if why != "" {
 		return false, c.freeze(ctx, c.round, game.FrozenBooksDiffer, why)
 	}
-	if account.Refund == nil || !mark.Quiet() {
+	if account.Refund == nil || !mark.Drained() {
 		return false, nil
 	}
 	return c.finish(ctx, account, mark)

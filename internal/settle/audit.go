@@ -22,7 +22,7 @@ type audit struct {
 // agree, or cannot be compared yet.
 func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
 	at := c.audit.mark
-	if mark.Quiet() {
+	if mark.Drained() {
 		at = &mark
 	}
 	if at == nil {

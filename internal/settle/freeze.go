@@ -141,7 +141,7 @@ func (s *Settler) isQuiet(ctx context.Context, round game.Round) (mark *game.Wat
 	case !now.Frozen:
 		return nil, false, s.outbox.SetFrozen(ctx, round)
 	}
-	return &now, now.Quiet(), nil
+	return &now, now.Drained(), nil
 }
 
 // DriveAgain tries everything of a round again that could not be booked: dead letters, then claims that were put aside. It

@@ -227,7 +227,7 @@ func (w *Witness) saw(id string, mark game.Watermark) {
 	if t == nil {
 		return
 	}
-	if mark.Phase == game.Closed && mark.Quiet() && t.highest <= mark.Claimed.Packets && len(t.doubted) == 0 {
+	if mark.Phase == game.Closed && mark.Drained() && t.highest <= mark.Claimed.Packets && len(t.doubted) == 0 {
 		delete(w.rounds, id) // the ledger knows all of it from now on
 		return
 	}
