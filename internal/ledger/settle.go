@@ -60,7 +60,7 @@ func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error)
 func (l *Ledger) NoteKeysExpiring(ctx context.Context, id string) error {
 	_, err := l.write.NewUpdate().Model((*booksRow)(nil)).Set("retired = ?", true).Where("round = ?", id).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("note retired: round %s: %w", id, err)
+		return fmt.Errorf("note expiring keys: round %s: %w", id, err)
 	}
 	return nil
 }
