@@ -195,8 +195,7 @@ func codesIn(t *testing.T, file, pattern string) []string {
 func TestDocumentListsEveryCode(t *testing.T) {
 	code := codesIn(t, "errors.go", `refusal\{(?:http\.\w+|status), "(\w+)"`)
 	code = append(code, codesIn(t, "../game/settings.go", `Code: "(\w+)"`)...)
-	code = append(code, codesIn(t, "../game/name.go", `Code: "(\w+)"`)...)
-	code = append(code, codesIn(t, "../game/announcement.go", `Code: "(\w+)"`)...)
+	code = append(code, codesIn(t, "../game/text.go", `Code: "(\w+)"`)...)
 	code = append(code, codesIn(t, "../wire/strict.go", `Code\w+ += "(\w+)"`)...)
 	slices.Sort(code)
 	code = slices.Compact(code)

@@ -21,10 +21,10 @@ const maxRowsPerInsert = 500
 // batchPacing is how a transaction of many rows is spread over time: how many rows one INSERT has, and how long the transaction
 // pauses after each INSERT.
 //
-// Pausing within a transaction is for SQLite, which works inside this process. It holds the only write lock for longer, which
-// nobody waits for while a round rains, since settlement is the only writer of note then. In return it does not keep one core
-// busy for the length of a whole batch: on two cores that had doubled the p99 latency of a tap compared with no settlement at all,
-// and with the pauses it was 1.1 to 1.3 of that (BenchmarkTapsBesideSettling in server).
+// The pauses are for SQLite, which works inside this process. Without them a transaction keeps one core busy for as long as it
+// lasts, and on two cores that doubled the p99 latency of a tap when this was introduced; with them the p99 was 1.3 times that
+// without settlement (BenchmarkTapsBesideSettling in server compares the two, the README has a later figure). The price is that the
+// transaction holds SQLite's only write lock several times as long, so that another writer, such as a player who joins, waits longer.
 type batchPacing struct {
 	size  int
 	pause time.Duration

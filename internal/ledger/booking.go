@@ -298,10 +298,10 @@ func dropRepeated(claims []claimRow) (once []claimRow, repeated int) {
 // readBooked reads the claims that the ledger has under the numbers of the given ones.
 func (b *booking) readBooked(ctx context.Context, claims []claimRow) (map[int]*claimRow, error) {
 	held := make(map[int]*claimRow, len(claims))
-	for some := range slices.Chunk(claims, maxRowsPerInsert) {
-		numbers := make([]int, len(some))
-		for i := range some {
-			numbers[i] = some[i].Number
+	for batch := range slices.Chunk(claims, maxRowsPerInsert) {
+		numbers := make([]int, len(batch))
+		for i := range batch {
+			numbers[i] = batch[i].Number
 		}
 		var rows []claimRow
 		err := b.tx.NewSelect().Model(&rows).Where("book = ?", b.books.Book).Where("number IN (?)", bun.List(numbers)).Scan(ctx)

@@ -144,13 +144,13 @@ func (l *Ledger) RoomBooks(ctx context.Context, room, after string, limit int) (
 // fillBooks reads what the ledger holds of rounds, in batches.
 func (l *Ledger) fillBooks(ctx context.Context, all []game.RoundBooks) error {
 	for len(all) > 0 {
-		some := all[:min(maxIDsPerQuery, len(all))]
-		all = all[len(some):]
-		places := make(map[string]*game.RoundBooks, len(some))
-		ids := make([]string, len(some))
-		for i := range some {
-			ids[i] = some[i].Round.ID
-			places[ids[i]] = &some[i]
+		batch := all[:min(maxIDsPerQuery, len(all))]
+		all = all[len(batch):]
+		places := make(map[string]*game.RoundBooks, len(batch))
+		ids := make([]string, len(batch))
+		for i := range batch {
+			ids[i] = batch[i].Round.ID
+			places[ids[i]] = &batch[i]
 		}
 		if err := l.fillBooksBatch(ctx, ids, places); err != nil {
 			return err

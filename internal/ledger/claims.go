@@ -69,10 +69,10 @@ func (l *Ledger) Claims(ctx context.Context, round string, after, limit int) ([]
 // are absent.
 func (l *Ledger) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
 	held := make(map[string][]game.Claim)
-	for some := range slices.Chunk(players, maxIDsPerQuery) {
+	for batch := range slices.Chunk(players, maxIDsPerQuery) {
 		var rows []claimRow
 		// Sorted here and not by ORDER BY number, for which SQLite would read all claims of the round.
-		err := l.read.NewSelect().Model(&rows).Where("book = (?)", selectBook(l.read, round)).Where("player IN (?)", bun.List(some)).
+		err := l.read.NewSelect().Model(&rows).Where("book = (?)", selectBook(l.read, round)).Where("player IN (?)", bun.List(batch)).
 			Where(matchAnyDrop).Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read players' claims of round %s: %w", round, err)

@@ -14,7 +14,7 @@ import (
 	"redrain/internal/game"
 )
 
-func TestADatabaseThatTurnsEverybodyAwayIsUnreachable(t *testing.T) {
+func TestADatabaseThatTurnsAllClientsAwayIsUnreachable(t *testing.T) {
 	for _, err := range []error{
 		&pgconn.PgError{Code: "53300"}, &pgconn.PgError{Code: "57P01"}, &pgconn.PgError{Code: "57P03"}, &pgconn.PgError{Code: "08006"},
 		&mysql.MySQLError{Number: 1040}, &mysql.MySQLError{Number: 1053}, mysql.ErrInvalidConn, driver.ErrBadConn,

@@ -27,28 +27,29 @@ func (l *Ledger) BookedClaims(ctx context.Context, round string, after, limit in
 	claims := make([]game.BookedClaim, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		claims[i] = game.BookedClaim{Claim: row.claim(), At: game.Moment(row.ClaimedAt), Nickname: text(row.Nickname), Subject: text(row.Subject)}
+		claims[i] = game.BookedClaim{Claim: row.claim(), At: game.Moment(row.ClaimedAt), Nickname: stringOrEmpty(row.Nickname), Subject: stringOrEmpty(row.Subject)}
 	}
 	return claims, nil
 }
 
-func text(column *string) string {
+// stringOrEmpty returns the text of a column, and "" for NULL.
+func stringOrEmpty(column *string) string {
 	if column == nil {
 		return ""
 	}
 	return *column
 }
 
-// statementPageSize is how many rounds are read at a time for a statement, statementTimeout how long that may take.
+// statementPageSize is how many rounds are read at a time for a statement, statementTimeout how long one such read may take.
 const (
 	statementPageSize = 250
 	statementTimeout  = 10 * time.Second
 )
 
-// Statement tells all movements of the account of a room's host, the oldest first, some at a time; the last balance is what the
-// account holds now. Rehearsals do not count. It ends with the first error of tell. However many rounds there were, only some
-// are in memory, and those whose refund came after later rounds had begun.
-func (l *Ledger) Statement(ctx context.Context, room string, tell func([]game.StatementLine) error) error {
+// Statement calls write with all movements of the account of a room's host, the oldest first, in several parts; the last balance is
+// the present one. Rehearsals do not count. It ends with the first error of write. However many rounds the room has had, only one
+// page of them is in memory, and refunds that came after later rounds had begun.
+func (l *Ledger) Statement(ctx context.Context, room string, write func([]game.StatementLine) error) error {
 	var s statement
 	for more := true; more; {
 		parts, err := l.statementPage(ctx, room, s.last)
@@ -57,7 +58,7 @@ func (l *Ledger) Statement(ctx context.Context, room string, tell func([]game.St
 		}
 		more = len(parts) > 0
 		if lines := s.add(parts); len(lines) > 0 {
-			if err := tell(lines); err != nil {
+			if err := write(lines); err != nil {
 				return err
 			}
 		}
@@ -65,8 +66,8 @@ func (l *Ledger) Statement(ctx context.Context, room string, tell func([]game.St
 	return nil
 }
 
-// statementPart is the movements of a round on its host's account.
-type statementPart struct {
+// hostMovements are the movements of one round on its host's account.
+type hostMovements struct {
 	Round   string
 	Title   string
 	BegunAt int64
@@ -77,14 +78,14 @@ type statementPart struct {
 }
 
 // statementPage reads the rounds that were begun after one.
-func (l *Ledger) statementPage(ctx context.Context, room string, last statementPart) ([]statementPart, error) {
+func (l *Ledger) statementPage(ctx context.Context, room string, last hostMovements) ([]hostMovements, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	// By the whole keys of two movements, and not by the account: a round may have a million payouts beside them.
 	begun := l.read.NewSelect().Model((*roundRow)(nil)).Column("id", "title", "begun_at").Where("room = ?", room).Where("begun_at > 0").
 		Where("begun_at >= ?", last.BegunAt).Where("(begun_at > ? OR id > ?)", last.BegunAt, last.Round).Where("rehearsal = ?", false).
 		Order("begun_at", "id").Limit(statementPageSize)
-	var parts []statementPart
+	var parts []hostMovements
 	err := l.read.NewSelect().TableExpr("(?) AS begun", begun).
 		Join("JOIN movements AS m ON m.round = begun.id AND m.kind = ? AND m.number = 0", forEscrow).
 		Join("LEFT JOIN movements AS f ON f.round = begun.id AND f.kind = ? AND f.number = 0", forRefund).
@@ -93,17 +94,17 @@ func (l *Ledger) statementPage(ctx context.Context, room string, last statementP
 	return parts, err
 }
 
-// statement puts lines that come by rounds into the order of their moments.
+// statement sorts lines by time that are read round by round.
 type statement struct {
-	last    statementPart        // of the round that was begun last of those read
-	waiting []game.StatementLine // what a round that was not read yet may come before
+	last    hostMovements        // of the last begun round that was read
+	waiting []game.StatementLine // lines that a line of a later round may have to come before
 	held    game.Cents
 }
 
-// add takes the next rounds, or none at the end, and returns the lines that nothing can come before any more.
-func (s *statement) add(parts []statementPart) []game.StatementLine {
+// add takes the next page of rounds, empty at the end, and returns the lines that no later line can come before.
+func (s *statement) add(parts []hostMovements) []game.StatementLine {
 	for i := range parts {
-		s.await(&parts[i])
+		s.addRound(&parts[i])
 	}
 	slices.SortStableFunc(s.waiting, func(a, b game.StatementLine) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Round, b.Round))
@@ -122,7 +123,7 @@ func (s *statement) add(parts []statementPart) []game.StatementLine {
 	return lines
 }
 
-func (s *statement) await(p *statementPart) {
+func (s *statement) addRound(p *hostMovements) {
 	line := game.StatementLine{At: game.Moment(p.MovedAt), Round: p.Round, Title: p.Title, Purpose: string(forEscrow), Cents: game.Cents(-p.Cents)}
 	s.waiting = append(s.waiting, line)
 	if p.Back != nil {
@@ -131,8 +132,8 @@ func (s *statement) await(p *statementPart) {
 	}
 }
 
-// FinalRanks returns everybody who holds claims of a round, the best first: by their sum, and of equals whoever reached it
-// with the earlier claim, as on the live leaderboard. It is final once the round is settled.
+// FinalRanks returns all players with claims in a round, the best first: ordered by the sum of their claims, then by the number of the
+// claim that reached it, as on the live leaderboard. It is final once the round is settled.
 func (l *Ledger) FinalRanks(ctx context.Context, round string) ([]string, error) {
 	var players []string
 	err := l.read.NewSelect().Model((*claimRow)(nil)).Column("player").Where("book = (?)", selectBook(l.read, round)).

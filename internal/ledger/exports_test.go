@@ -12,7 +12,7 @@ import (
 )
 
 func TestBookedClaimsSayWhoAndWhen(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		own := must[game.Player](t)(l.AddSubject(t.Context(), round.Room, "staff-7", "王小明"))
@@ -31,8 +31,8 @@ func TestBookedClaimsSayWhoAndWhen(t *testing.T) {
 }
 
 func TestRoomBooksAndStatementAddUp(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithPayouts(1), ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithPayouts(1), ledger.WithClock(newTickingClock()))
 		first := begunRound(t, l, 10, 1000)
 		settleClaims(t, l, first, claim(1, "ann", 100), claim(2, "bob", 50))
 		makeAll(t, l)
@@ -81,8 +81,8 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 
 // A refund that comes after the next round has begun stands where it came, and the balances are those of the moments.
 func TestAStatementIsInTheOrderOfTheMoments(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		first := begunRound(t, l, 10, 1000)
 		closeRound(t, l, first.ID, game.ByTime)
 		second := begin(t, l, newRound(t, l, first.Room).ID)
@@ -115,7 +115,7 @@ func statementOf(t *testing.T, l *ledger.Ledger, room string) (lines []game.Stat
 
 // The final ranks keep the order of the live leaderboard: the sum, then who reached it first.
 func TestFinalRanksAreByTheSumThenByWhoReachedItFirst(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		round := begin(t, l, newRound(t, l, room).ID)

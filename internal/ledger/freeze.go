@@ -13,8 +13,8 @@ import (
 // NoteFrozen freezes an active or closed round. Its phase stays, and an active one keeps its room. A round that is frozen already
 // keeps its first reason. game.ErrWrongPhase: the round is a draft, or settled.
 func (l *Ledger) NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error) {
-	noted := step{name: "note frozen", refused: []game.Phase{game.Draft, game.Settled}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	noted := roundChange{name: "note frozen", refused: []game.Phase{game.Draft, game.Settled}}
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		_, err := freeze(ctx, tx, round, why)
 		return err
 	})
@@ -60,8 +60,8 @@ func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round gam
 // nil: it holds nothing of the round. Nothing may have been granted since mark was read, and no claim may be on its way to the
 // ledger. A different difference freezes the round again. game.ErrWrongPhase: the round is a draft, or settled.
 func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error) {
-	noted := step{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	noted := roundChange{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		b, err := l.lockBooking(ctx, tx, round)
 		if err != nil || !round.Frozen {
 			return err // not frozen: another call has released it

@@ -9,9 +9,10 @@ import (
 	"redrain/internal/ledger"
 )
 
-// However many notice at once that Redis lost claims of a round, one of them was first; and what a host has excused is no news.
-func TestOneOfManyIsFirstToNoteLostClaims(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+// However many calls report at once that Redis lost claims of a round, exactly one is first. A loss that a host has accepted is not
+// reported again.
+func TestOneOfManyCallsIsFirstToNoteLostClaims(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		instances := []*ledger.Ledger{open(), open()}
 		l := instances[0]
 		round := begunRound(t, l, 20, 2000)

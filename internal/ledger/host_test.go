@@ -27,8 +27,8 @@ func drafts(t *testing.T, l *ledger.Ledger, room string) []string {
 }
 
 func TestDraftsHaveAnOrderThatTheHostCanChange(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room, other := newRoom(t, l), newRoom(t, l)
 		first := newRound(t, l, room).ID
 		made := ids(must[[]game.Round](t)(l.CreateRounds(t.Context(), room, []game.Settings{someSettings(), someSettings()})))
@@ -50,8 +50,8 @@ func TestDraftsHaveAnOrderThatTheHostCanChange(t *testing.T) {
 }
 
 func TestOnlyDraftsThatAreDueStartByThemselves(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		byHand, due, later, begun := newRound(t, l, room), newRound(t, l, room), newRound(t, l, room), newRound(t, l, room)
 		for id, on := range map[string]game.Moment{due.ID: 1000, later.ID: 1001, begun.ID: 1000} {
@@ -74,7 +74,7 @@ func TestOnlyDraftsThatAreDueStartByThemselves(t *testing.T) {
 }
 
 func TestOnlyDraftsCanBeDropped(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		draft, begun := newRound(t, l, room), newRound(t, l, room)
@@ -93,7 +93,7 @@ func TestOnlyDraftsCanBeDropped(t *testing.T) {
 }
 
 func TestOnlyDraftsCanBeChanged(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		draft, begun := newRound(t, l, room), newRound(t, l, room)
@@ -118,8 +118,8 @@ func TestOnlyDraftsCanBeChanged(t *testing.T) {
 	})
 }
 
-func TestAStageIsOneHiddenLockedRoom(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestARoomHasOneHiddenLockedRoomForRehearsals(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		stage := must[game.Room](t)(l.Stage(t.Context(), room))
@@ -139,7 +139,7 @@ func TestAStageIsOneHiddenLockedRoom(t *testing.T) {
 }
 
 func TestPlayersAreRenamedAndBlockedInTheirRoomOnly(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room, other := newRoom(t, l), newRoom(t, l)
 		ann := must[game.Player](t)(l.AddPlayer(t.Context(), room, "Ann"))
@@ -166,7 +166,7 @@ func TestPlayersAreRenamedAndBlockedInTheirRoomOnly(t *testing.T) {
 }
 
 func TestASubjectIsOnePlayerInARoom(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room, other := newRoom(t, l), newRoom(t, l)
 		first := must[game.Player](t)(l.AddSubject(t.Context(), room, "emp-7", "王芳"))
@@ -186,8 +186,8 @@ func TestASubjectIsOnePlayerInARoom(t *testing.T) {
 }
 
 func TestRehearsalsAreNotedAndEndOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		for _, round := range []string{"c", "a", "b"} {
 			must[game.Rehearsal](t)(l.NoteRehearsal(t.Context(), game.Rehearsal{Round: round, Room: room, Players: 50, Rate: 2.5}))
@@ -215,9 +215,9 @@ func TestRehearsalsAreNotedAndEndOnce(t *testing.T) {
 }
 
 // A player looks back on rounds with sums.
-func TestPlayersLookBackOnTheirRounds(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+func TestPlayersSeeTheirPastRoundsWithSums(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		round := newRound(t, l, room)
 		must[game.Round](t)(l.Begin(t.Context(), round.ID, game.NewSecret()))

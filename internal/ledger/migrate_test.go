@@ -21,7 +21,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 			if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
 				t.Fatal(err)
 			}
-			round, rehearsal := fillBefore(t, l, false), fillBefore(t, l, true)
+			round, rehearsal := fillOldVersion(t, l, false), fillOldVersion(t, l, true)
 			want := []game.Claim{{Player: "ann", Drop: 1, Cents: 30, Number: 1}, {Player: "bob", Drop: 1, Cents: 12, Number: 2}}
 			for range 2 {
 				if err := l.Migrate(t.Context()); err != nil {
@@ -39,7 +39,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 				if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
 					t.Fatal(err)
 				}
-				wantMovementsBefore(t, l)
+				wantMovementsOfOldVersion(t, l)
 			}
 			if err := l.Migrate(t.Context()); err != nil {
 				t.Fatal(err)
@@ -55,10 +55,10 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 	}
 }
 
-// fillBefore makes a raining round of 100 cents with two claims, as it was written then.
-func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
+// fillOldVersion makes a raining round of 100 cents with two claims, as it was written then.
+func fillOldVersion(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 	t.Helper()
-	round := draftBefore(t, l, newRoom(t, l), rehearsal)
+	round := insertDraftOfOldVersion(t, l, newRoom(t, l), rehearsal)
 	of := ""
 	if rehearsal {
 		of = "play_"
@@ -81,8 +81,8 @@ func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 	return round
 }
 
-// draftBefore makes a draft with all defaults but 10 packets and 100 cents, in columns that there were from version 10 on.
-func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) game.Round {
+// insertDraftOfOldVersion makes a draft with all defaults but 10 packets and 100 cents, in columns that there were from version 10 on.
+func insertDraftOfOldVersion(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) game.Round {
 	t.Helper()
 	round := game.Round{ID: uuid.NewString(), Room: room, Settings: game.DefaultSettings(), Rehearsal: rehearsal, Phase: game.Draft}
 	round.Settings.Packets, round.Settings.Total = 10, 100
@@ -97,8 +97,8 @@ func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) ga
 	return round
 }
 
-// wantMovementsBefore checks that each account is the sum of its movements, all of them where they were then.
-func wantMovementsBefore(t *testing.T, l *ledger.Ledger) {
+// wantMovementsOfOldVersion checks that each account is the sum of its movements, all of them where they were then.
+func wantMovementsOfOldVersion(t *testing.T, l *ledger.Ledger) {
 	t.Helper()
 	if found := must[[]game.Difference](t)(l.UnbalancedAccounts(t.Context())); len(found) != 0 {
 		t.Errorf("accounts are not the sums of their entries: %v", found)
@@ -121,9 +121,9 @@ func TestARoundFromBeforeTheMigrationHasTheFirstAlgorithm(t *testing.T) {
 			if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
 				t.Fatal(err)
 			}
-			begun, draft := draftBefore(t, l, newRoom(t, l), false), draftBefore(t, l, newRoom(t, l), false)
+			begun, draft := insertDraftOfOldVersion(t, l, newRoom(t, l), false), insertDraftOfOldVersion(t, l, newRoom(t, l), false)
 			secret := game.NewSecret()
-			beginBefore(t, l, begun, secret)
+			beginAsOldServer(t, l, begun, secret)
 			if err := l.Migrate(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -149,10 +149,10 @@ func TestARoundFromBeforeTheMigrationHasTheFirstAlgorithm(t *testing.T) {
 
 // While servers are replaced one by one, one of the release before may begin a round over tables that it does not know all of.
 func TestARoundThatAnOlderServerBeginsHasTheFirstAlgorithm(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
-		for _, draft := range []game.Round{newRound(t, l, newRoom(t, l)), draftBefore(t, l, newRoom(t, l), false)} {
-			beginBefore(t, l, draft, game.NewSecret())
+		for _, draft := range []game.Round{newRound(t, l, newRoom(t, l)), insertDraftOfOldVersion(t, l, newRoom(t, l), false)} {
+			beginAsOldServer(t, l, draft, game.NewSecret())
 			got := must[game.Round](t)(l.Round(t.Context(), draft.ID))
 			if got.Algorithm != game.AmountsAlgorithm || got.Commitment != game.Commitment(got.Algorithm, got, got.Secret) {
 				t.Errorf("algorithm %d, and the commitment %s does not fit", got.Algorithm, got.Commitment)
@@ -161,8 +161,8 @@ func TestARoundThatAnOlderServerBeginsHasTheFirstAlgorithm(t *testing.T) {
 	})
 }
 
-// beginBefore writes of a draft what servers wrote when there was one algorithm.
-func beginBefore(t *testing.T, l *ledger.Ledger, draft game.Round, secret game.Secret) {
+// beginAsOldServer writes of a draft what servers wrote when there was one algorithm.
+func beginAsOldServer(t *testing.T, l *ledger.Ledger, draft game.Round, secret game.Secret) {
 	t.Helper()
 	statement := "UPDATE rounds SET phase = 'countdown', begun_at = 1, secret = '" + string(secret) + "', commitment = '" +
 		game.Commitment(game.AmountsAlgorithm, draft, secret) + "' WHERE id = '" + draft.ID + "'"

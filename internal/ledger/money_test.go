@@ -86,7 +86,7 @@ func account(t testing.TB, l *ledger.Ledger, round game.Round) game.Account {
 }
 
 func TestBudgetIsHeldInEscrowOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		for range 3 {
@@ -102,9 +102,9 @@ func TestBudgetIsHeldInEscrowOnce(t *testing.T) {
 	})
 }
 
-// Case 15 of the field: what was committed and not acknowledged comes again. One row, one credit.
-func TestCase15RedeliveredClaimsAreCreditedOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+// Entries that were committed and not acknowledged come again. Each claim still is one row and credited once.
+func TestRedeliveredClaimsAreCreditedOnce(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l, other := open(), open()
 		round := begunRound(t, l, 10, 1000)
 		first, second := batch("1-0", claim(1, "ann", 100), claim(2, "bob", 50)), batch("2-0", claim(3, "ann", 30))
@@ -126,14 +126,14 @@ func TestCase15RedeliveredClaimsAreCreditedOnce(t *testing.T) {
 	})
 }
 
-// Case 19 of the field: a replay rewrote amounts. Equal is ignored; different is an alarm, and the ledger stays.
-func TestCase19AReplayCannotRewriteTheLedger(t *testing.T) {
+// A redelivered claim that is equal is ignored. One with another amount raises the alarm and changes nothing in the ledger.
+func TestARedeliveryCannotRewriteTheLedger(t *testing.T) {
 	for name, forged := range map[string]game.Claim{
 		"amount": claim(2, "bob", 51), "player": claim(2, "eve", 50),
 		"number": {Player: "bob", Drop: 2, Cents: 50, Number: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+			onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 				l := open()
 				round := begunRound(t, l, 10, 1000)
 				book(t, l, round, batch("1-0", claim(1, "ann", 100), claim(2, "bob", 50)))
@@ -155,8 +155,8 @@ func TestCase19AReplayCannotRewriteTheLedger(t *testing.T) {
 	}
 }
 
-func TestAClaimThatWouldOverdrawIsPutAsideAlone(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestOnlyTheClaimThatWouldOverdrawIsQuarantined(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 100)
 		entry := batch("1-0", claim(1, "ann", 60), claim(2, "bob", 50), claim(3, "cat", 30), claim(4, "dan", 11), claim(5, "eve", 10))
@@ -167,18 +167,18 @@ func TestAClaimThatWouldOverdrawIsPutAsideAlone(t *testing.T) {
 			t.Errorf("booked again %+v", got)
 		}
 		wantBalances(t, l, round, map[string]int64{"host": -100, "player:ann": 60, "player:cat": 30, "player:eve": 10})
-		aside := must[[]game.Quarantined](t)(l.Quarantined(t.Context(), round.ID))
-		if len(aside) != 2 || aside[0].Claim != claim(2, "bob", 50) || aside[0].Reason != "overdraw" || aside[1].Number != 4 {
-			t.Errorf("put aside are %+v", aside)
+		quarantined := must[[]game.Quarantined](t)(l.Quarantined(t.Context(), round.ID))
+		if len(quarantined) != 2 || quarantined[0].Claim != claim(2, "bob", 50) || quarantined[0].Reason != "overdraw" || quarantined[1].Number != 4 {
+			t.Errorf("quarantined are %+v", quarantined)
 		}
-		if driven := must[int](t)(l.ReplayQuarantine(t.Context(), round.ID)); driven != 0 {
-			t.Errorf("%d claims were booked without cover", driven)
+		if replayed := must[int](t)(l.ReplayQuarantine(t.Context(), round.ID)); replayed != 0 {
+			t.Errorf("%d claims were booked without cover", replayed)
 		}
 	})
 }
 
 func TestClaimsBeyondThePacketsAreNotBooked(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 2, 1000)
 		got := book(t, l, round, batch("1-0", claim(1, "ann", 1), claim(2, "bob", 1), claim(3, "cat", 1)))
@@ -189,7 +189,7 @@ func TestClaimsBeyondThePacketsAreNotBooked(t *testing.T) {
 }
 
 func TestRefundWaitsForExactlyItsClaims(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l, other := open(), open()
 		round := begunRound(t, l, 10, 1000)
 		refund := func(want game.RefundStep) {
@@ -206,7 +206,7 @@ func TestRefundWaitsForExactlyItsClaims(t *testing.T) {
 		refund(game.RefundWaiting)
 		wantBalances(t, l, round, map[string]int64{"host": -1000, "escrow": 850, "player:ann": 100, "player:bob": 50})
 		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, nil))
-		atOnce(8, func(i int) {
+		runConcurrently(8, func(i int) {
 			if got, err := []*ledger.Ledger{l, other}[i%2].ApplyRefund(t.Context(), round.ID); err != nil || got != game.RefundApplied {
 				t.Errorf("the refund is %s, %v", got, err)
 			}
@@ -216,8 +216,8 @@ func TestRefundWaitsForExactlyItsClaims(t *testing.T) {
 	})
 }
 
-func TestRefundThatCanNeverAgreeIsTorn(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestRefundThatCanNeverAgreeIsAMismatch(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		for name, entry := range map[string]game.Entry{
 			"more claims": closing(0, 0, 1000), "another sum": closing(1, 99, 901), "not the budget": closing(1, 100, 901),
@@ -233,7 +233,7 @@ func TestRefundThatCanNeverAgreeIsTorn(t *testing.T) {
 }
 
 func TestASecondRefundIsAnAlarm(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		book(t, l, round, closing(0, 0, 1000))
@@ -247,7 +247,7 @@ func TestASecondRefundIsAnAlarm(t *testing.T) {
 }
 
 func TestSettledNeedsTheRefundAndIsForGood(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		settle := func(want game.Phase) game.Round {
@@ -282,7 +282,7 @@ func TestSettledNeedsTheRefundAndIsForGood(t *testing.T) {
 }
 
 func TestInterruptedRoundsKeepTheirClaimsAndGiveTheRestBack(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		for name, before := range map[string][]game.Entry{
 			"no refund came": {batch("1-0", claim(1, "ann", 100))},
@@ -314,7 +314,7 @@ func TestInterruptedRoundsKeepTheirClaimsAndGiveTheRestBack(t *testing.T) {
 }
 
 func TestRehearsalsMovePlayMoneyOnly(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		draft := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), someSettings(), true))
 		round := must[game.Round](t)(l.Begin(t.Context(), draft.ID, game.NewSecret()))

@@ -16,11 +16,11 @@ import (
 	"redrain/internal/game"
 )
 
-// Payouts are planned in the transaction that settles a round, and not when a claim is booked: money that left the house does
-// not come back, so it leaves once Redis and the ledger agree about the whole round. Frozen rounds and rehearsals are never
-// there. A payout is sent any number of times under one id, and moves money once: with the commit that makes it paid.
+// Payouts are planned in the transaction that settles a round, and not when a claim is booked: money that was paid out cannot be
+// taken back, so it has to wait until Redis and the ledger agree about the whole round. Rehearsals have none, nor has a round while
+// it is frozen. A payout may be sent several times under one id, and moves money once: with the commit that marks it as paid.
 
-// payoutsPerTransaction bounds the payouts that one transaction makes.
+// payoutsPerTransaction bounds the payouts that one transaction creates.
 const payoutsPerTransaction = 1000
 
 type payoutPlanRow struct {
@@ -60,7 +60,7 @@ func (r *payoutRow) payout(room string) game.Payout {
 	}
 }
 
-// planPayouts notes that the claims of a round are to be paid out; a second time it changes nothing.
+// planPayouts stores that the claims of a round are to be paid out; repeated, it changes nothing. MakePayouts then creates the rows.
 func (l *Ledger) planPayouts(ctx context.Context, tx bun.Tx, round game.Round) error {
 	if l.payouts == 0 || round.Rehearsal || round.Phase != game.Closed {
 		return nil
@@ -78,9 +78,9 @@ func (l *Ledger) insertPlan(ctx context.Context, tx bun.Tx, round string) error 
 	return err
 }
 
-// MakePayouts makes some of the payouts that are planned and not made, and returns how many. 0: all of them are.
+// MakePayouts creates the next batch of payouts that are planned and do not exist yet, and returns how many. 0: all of them exist.
 func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
-	for made == 0 { // others may have made what was found, and some numbers have no claims
+	for made == 0 { // another instance may have made this batch, and a range of numbers may have no claims
 		plan := new(payoutPlanRow)
 		err = l.read.NewSelect().Model(plan).Where("made = ?", false).Order("planned_at", "round").Limit(1).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -100,7 +100,7 @@ func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
 	return made, nil
 }
 
-// makePayoutBatch goes on with one plan. The row of the plan is locked first, so that each part is made by one.
+// makePayoutBatch creates the next payouts of one plan. It locks the row of the plan first, so that each batch is made once.
 func (l *Ledger) makePayoutBatch(ctx context.Context, tx bun.Tx, round string) (int, error) {
 	plan := new(payoutPlanRow)
 	if err := forUpdate(tx.NewSelect().Model(plan).Where("round = ?", round)).Scan(ctx); err != nil || plan.Made {
@@ -123,8 +123,8 @@ func (l *Ledger) makePayoutBatch(ctx context.Context, tx bun.Tx, round string) (
 	return int(made), err
 }
 
-// LeasePayouts gives up to count payouts that are due to the caller alone, with their claims. Each must be noted within the
-// lease, as paid, put off or given up: after that it is due again.
+// LeasePayouts leases up to count payouts that are due to the caller alone, and returns them with their claims. The caller has to
+// call NotePaid, PostponePayout or FailPayout for each within the lease; otherwise the payout is due again when the lease ends.
 func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duration) ([]game.Payout, error) {
 	now := l.now()
 	due := func(q bun.QueryBuilder) bun.QueryBuilder {
@@ -142,7 +142,7 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 	}
 	var leased []game.Payout
 	for _, round := range slices.Sorted(maps.Keys(numbers)) {
-		// Of several that take the same rows only the first one finds them due.
+		// If several instances lease the same rows, only the first one finds them due.
 		result, err := l.write.NewUpdate().Model((*payoutRow)(nil)).Set("holder = ?", holder).Set("attempts = attempts + 1").
 			Set("tried_at = CASE WHEN tried_at = 0 THEN ? ELSE tried_at END", now.UnixMilli()).
 			Set("due_at = ?", now.Add(lease).UnixMilli()).ApplyQueryBuilder(due).
@@ -153,7 +153,7 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 		if took, err := result.RowsAffected(); err != nil || took == 0 {
 			continue
 		}
-		some, err := l.leased(ctx, round, holder, numbers[round])
+		some, err := l.readLeased(ctx, round, holder, numbers[round])
 		if err != nil {
 			return nil, wrapError(err, "read leased payouts")
 		}
@@ -162,7 +162,8 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 	return leased, nil
 }
 
-func (l *Ledger) leased(ctx context.Context, round, holder string, numbers []int) ([]game.Payout, error) {
+// readLeased reads payouts of a round that the holder has leased, with their claims.
+func (l *Ledger) readLeased(ctx context.Context, round, holder string, numbers []int) ([]game.Payout, error) {
 	of, err := readRound(ctx, l.read, round)
 	if err != nil {
 		return nil, err
@@ -183,8 +184,8 @@ func (l *Ledger) leased(ctx context.Context, round, holder string, numbers []int
 	return payouts, nil
 }
 
-// NotePaid moves the claims of a payout from their players to what is paid out, once: repeated, by whomever, it changes
-// nothing. The receiver has taken the payout over, so it counts also for one that was given up meanwhile.
+// NotePaid marks a payout as paid and moves its claims from their players' accounts to the paid-out account, once; repeated, it
+// changes nothing. It also works for a payout that has failed meanwhile, since the receiver has accepted it.
 func (l *Ledger) NotePaid(ctx context.Context, payout game.Payout) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		now := l.now().UnixMilli()
@@ -197,13 +198,13 @@ func (l *Ledger) NotePaid(ctx context.Context, payout game.Payout) error {
 		if changed, err := result.RowsAffected(); err != nil || changed == 0 {
 			return err
 		}
-		return payOut(ctx, tx, payout, now)
+		return movePayout(ctx, tx, payout, now)
 	})
 	return wrapError(err, "note "+payout.ID()+" as paid")
 }
 
-// payOut moves each claim of a payout by itself, and changes each balance once.
-func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error {
+// movePayout writes one movement for each claim of a payout, and changes each balance once.
+func movePayout(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error {
 	p := roundAccounts{room: payout.Room, round: payout.Round}
 	out := p.paidOut()
 	var movements []movementRow
@@ -219,12 +220,12 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 	if out.Balance != int64(payout.Total.Cents) || len(movements) != payout.Total.Packets {
 		return fmt.Errorf("its claims are %d of %d cents, and not %+v", len(movements), out.Balance, payout.Total)
 	}
-	for some := range slices.Chunk(movements, maxRowsPerInsert) {
-		if _, err := tx.NewInsert().Model(&some).Exec(ctx); err != nil {
+	for batch := range slices.Chunk(movements, maxRowsPerInsert) {
+		if _, err := tx.NewInsert().Model(&batch).Exec(ctx); err != nil {
 			return err
 		}
 	}
-	for _, player := range slices.Sorted(maps.Keys(gone)) { // in the order of credit
+	for _, player := range slices.Sorted(maps.Keys(gone)) { // in the order in which credit locks accounts
 		if err := debit(ctx, tx, accountRow{ID: player}, gone[player]); err != nil {
 			return err
 		}
@@ -232,13 +233,14 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 	return credit(ctx, tx, []accountRow{out}, unpaced)
 }
 
-// PostponePayout notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
-// changes nothing.
+// PostponePayout stores why a leased payout could not be paid, and makes it due again after a delay. It changes nothing if the lease
+// of the caller has ended.
 func (l *Ledger) PostponePayout(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutPending, problem, delay)
 }
 
-// FailPayout notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
+// FailPayout marks a leased payout as failed: it is not tried again until the host resends it. It changes nothing if the lease of the
+// caller has ended.
 func (l *Ledger) FailPayout(ctx context.Context, payout game.Payout, problem string) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutFailed, problem, 0)
 }
@@ -255,7 +257,7 @@ func (l *Ledger) noteUnpaid(ctx context.Context, payout game.Payout, state game.
 }
 
 // Payouts returns up to limit payouts of a round with a number above after, in the order of their numbers, without their
-// claims. Those of a plan come into being little by little.
+// claims. Those of a plan are created in batches, so more may follow.
 func (l *Ledger) Payouts(ctx context.Context, round string, after, limit int) ([]game.Payout, error) {
 	of, err := readRound(ctx, l.read, round)
 	if err != nil {
@@ -273,7 +275,7 @@ func (l *Ledger) Payouts(ctx context.Context, round string, after, limit int) ([
 	return payouts, nil
 }
 
-// PayoutSums says what became of a round's claims.
+// PayoutSums sums a round's claims by the state of their payouts.
 func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums, error) {
 	var sums game.PayoutSums
 	var rows []struct {
@@ -308,9 +310,9 @@ func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums,
 	return sums, wrapError(err, "sum payouts of round "+round)
 }
 
-// ResendPayouts makes the payouts of a settled round due now that failed, or that wait for their next attempt, with all attempts
-// before them. One that was settled without payouts gets them. It returns how many are due now, of those that were made.
-// game.ErrWrongPhase: the round is not settled, or a rehearsal. game.ErrOff: there are no payouts. game.ErrNotFound.
+// ResendPayouts makes the payouts of a settled round due now that failed or wait for their next attempt, and counts their attempts
+// from 0 again. A round that was settled without payouts gets them. It returns how many of the existing payouts are due now.
+// game.ErrWrongPhase: the round is not settled, or a rehearsal. game.ErrOff: payouts are not configured. game.ErrNotFound.
 func (l *Ledger) ResendPayouts(ctx context.Context, id string) (again int, err error) {
 	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		round, err := lockRound(ctx, tx, id)

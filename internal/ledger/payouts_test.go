@@ -11,8 +11,8 @@ import (
 	"redrain/internal/ledger"
 )
 
-// seated is a player of a round's room.
-func seated(t testing.TB, l *ledger.Ledger, round game.Round, nickname string) string {
+// addPlayer adds a player to a round's room and returns the id.
+func addPlayer(t testing.TB, l *ledger.Ledger, round game.Round, nickname string) string {
 	t.Helper()
 	return must[game.Player](t)(l.AddPlayer(t.Context(), round.Room, nickname)).ID
 }
@@ -54,10 +54,10 @@ func wantSums(t testing.TB, l *ledger.Ledger, round game.Round, want game.Payout
 }
 
 func TestAPayoutMovesMoneyOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l, other := open(ledger.WithPayouts(2)), open(ledger.WithPayouts(2))
 		round := begunRound(t, l, 10, 1000)
-		ann, bob := seated(t, l, round, "ann"), seated(t, l, round, "bob")
+		ann, bob := addPlayer(t, l, round, "ann"), addPlayer(t, l, round, "bob")
 		settleClaims(t, l, round, claim(1, ann, 100), claim(2, bob, 50), claim(3, ann, 30))
 		for range 2 { // a settler that comes late
 			must[game.Round](t)(other.NoteSettled(t.Context(), round.ID))
@@ -75,7 +75,7 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 			first.Claims[1].Nickname != "bob" || first.Claims[0].Claim != claim(1, ann, 100) || due[1].Number != 3 {
 			t.Errorf("leased %+v", due)
 		}
-		atOnce(8, func(i int) {
+		runConcurrently(8, func(i int) {
 			if err := []*ledger.Ledger{l, other}[i%2].NotePaid(t.Context(), first); err != nil {
 				t.Error(err)
 			}
@@ -91,8 +91,8 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 	})
 }
 
-func TestWhatIsNeverPaidOut(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestRehearsalsAndUnsettledRoundsAreNeverPaidOut(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l, without := open(ledger.WithPayouts(1)), open()
 		rehearsed := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), someSettings(), true))
 		rehearsed = must[game.Round](t)(l.Begin(t.Context(), rehearsed.ID, game.NewSecret()))
@@ -132,8 +132,8 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 }
 
 // A worker that dies gives what it held to the others once its lease has ended; from then on only they decide.
-func TestALeaseEnds(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestAPayoutLeaseExpires(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		var now atomic.Int64
 		clock := ledger.WithClock(func() time.Time { return time.UnixMilli(1_800_000_000_000 + now.Load()) })
 		l, other := open(clock, ledger.WithPayouts(1)), open(clock, ledger.WithPayouts(1))
@@ -184,7 +184,7 @@ func TestALeaseEnds(t *testing.T) {
 
 // Many workers make and take payouts at once: each is there once, and given to one of them.
 func TestWorkersShareThePayouts(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		workers := make([]*ledger.Ledger, 4)
 		for i := range workers {
 			workers[i] = open(ledger.WithPayouts(3))
@@ -197,7 +197,7 @@ func TestWorkersShareThePayouts(t *testing.T) {
 		}
 		settleClaims(t, workers[0], round, claims...)
 		var paid atomic.Int64
-		atOnce(len(workers), func(i int) {
+		runConcurrently(len(workers), func(i int) {
 			l := workers[i]
 			for tries := 0; tries < 2000 && paid.Load() < (packets+2)/3; tries++ {
 				// Databases may give one of two racing transactions up; it is tried again then.
@@ -225,7 +225,7 @@ func TestWorkersShareThePayouts(t *testing.T) {
 
 // Where a thousand numbers in a row have no claims, as after a loss, the payouts behind them are made all the same.
 func TestPayoutsAreMadeAcrossNumbersWithoutClaims(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithPayouts(1))
 		settleClaims(t, l, begunRound(t, l, 5000, 50_000), claim(1, "ann", 10), claim(4500, "bob", 20))
 		settleClaims(t, l, begunRound(t, l, 10, 1000))
@@ -236,7 +236,7 @@ func TestPayoutsAreMadeAcrossNumbersWithoutClaims(t *testing.T) {
 }
 
 // Plans from before payouts noted that they are made: those that were are left alone, the others go on.
-func TestPlansFromBeforeAreMadeOn(t *testing.T) {
+func TestPayoutPlansOfAnOlderVersionAreContinued(t *testing.T) {
 	for name, newDatabase := range databases {
 		t.Run(name, func(t *testing.T) {
 			l := openLedger(t, newDatabase(t), ledger.WithPayouts(1))

@@ -10,16 +10,16 @@ import (
 	"redrain/internal/game"
 )
 
-// Begin takes a draft into its countdown: in one transaction it takes the room, stores the secret with its commitment, and
-// moves the budget from the host's account into the round's escrow.
-// A round that is active already is returned as it is, with the secret of its first Begin. game.ErrRoomBusy: another
+// Begin takes a draft to its countdown. In one transaction it makes the round the active one of its room, stores the secret with its
+// commitment, and moves the budget from the host's account into the round's escrow.
+// A round that is active already is returned unchanged, with the secret of its first Begin. game.ErrRoomBusy: another
 // round of the room is active. game.ErrWrongPhase: the round is closed. game.ErrNotFound: there is no such round.
 func (l *Ledger) Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error) {
 	return l.begin(ctx, id, secret, func(game.Round) error { return nil })
 }
 
-// BeginPlanned is Begin for a draft whose planned start has come, if it is still planned for that moment. game.ErrWrongPhase: it is
-// not, somebody has taken that back meanwhile.
+// BeginPlanned is Begin for a draft whose planned start has come. game.ErrWrongPhase, besides: the draft is no longer planned for that
+// moment, because somebody has changed that meanwhile.
 func (l *Ledger) BeginPlanned(ctx context.Context, id string, secret game.Secret, on game.Moment) (game.Round, error) {
 	return l.begin(ctx, id, secret, func(draft game.Round) error {
 		if draft.StartsOn != on {
@@ -31,11 +31,11 @@ func (l *Ledger) BeginPlanned(ctx context.Context, id string, secret game.Secret
 
 func (l *Ledger) begin(ctx context.Context, id string, secret game.Secret, check func(draft game.Round) error) (game.Round, error) {
 	var room *roomRow
-	begin := step{name: "begin", before: func(ctx context.Context, tx bun.Tx) (err error) {
+	begin := roundChange{name: "begin", before: func(ctx context.Context, tx bun.Tx) (err error) {
 		room, err = lockRoomOf(ctx, tx, id)
 		return err
 	}}
-	return l.step(ctx, id, begin, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	return l.changeRound(ctx, id, begin, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		switch {
 		case round.Phase.Active():
 			return nil
@@ -62,11 +62,11 @@ func (l *Ledger) begin(ctx context.Context, id string, secret game.Secret, check
 	})
 }
 
-// NoteOpened notes that the round is open in Redis, and for when. Only the first note counts. game.ErrWrongPhase: the
+// NoteOpened stores that the round was opened in Redis, with its start and end. Only the first call counts. game.ErrWrongPhase: the
 // round is a draft.
 func (l *Ledger) NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error) {
-	noted := step{name: "note opened", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	noted := roundChange{name: "note opened", refused: []game.Phase{game.Draft}}
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		if round.Phase != game.Countdown || round.StartsAt > 0 {
 			return nil
 		}
@@ -76,11 +76,11 @@ func (l *Ledger) NoteOpened(ctx context.Context, id string, startsAt, endsAt gam
 	})
 }
 
-// NoteRaining takes a round that was noted as opened from countdown to raining; one that is further stays.
+// NoteRaining takes a round that was opened from countdown to raining; one in a later phase is not changed.
 // game.ErrWrongPhase: it was not opened.
 func (l *Ledger) NoteRaining(ctx context.Context, id string) (game.Round, error) {
-	noted := step{name: "note raining", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	noted := roundChange{name: "note raining", refused: []game.Phase{game.Draft}}
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		switch {
 		case round.Phase != game.Countdown:
 			return nil
@@ -94,14 +94,14 @@ func (l *Ledger) NoteRaining(ctx context.Context, id string) (game.Round, error)
 }
 
 // NoteClosed closes an active round and frees its room, in one transaction. claimed is what it gave away, in packets and
-// cents. The first close wins: repeated, whatever its reason, the round is returned as that left it. game.ErrWrongPhase:
+// cents. Only the first call counts: later ones, whatever their reason, return the round unchanged. game.ErrWrongPhase:
 // the round is a draft.
 func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error) {
-	noted := step{
+	noted := roundChange{
 		name: "note closed", refused: []game.Phase{game.Draft},
 		before: func(ctx context.Context, tx bun.Tx) error { _, err := lockRoomOf(ctx, tx, id); return err },
 	}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		if !round.Phase.Active() {
 			return nil
 		}
@@ -115,16 +115,16 @@ func (l *Ledger) NoteClosed(ctx context.Context, id string, reason game.CloseRea
 	})
 }
 
-// step is one change of a round. It is refused in some phases.
-type step struct {
+// roundChange describes a change of one round. In the refused phases it returns game.ErrWrongPhase.
+type roundChange struct {
 	name    string
 	refused []game.Phase
-	// before locks what comes before the round in the order of locks.
+	// before takes the locks that come before that of the round in the order of locks.
 	before func(context.Context, bun.Tx) error
 }
 
-// step locks a round, changes it in the same transaction, and returns it as it is at the end.
-func (l *Ledger) step(ctx context.Context, id string, s step, change func(context.Context, bun.Tx, game.Round) error) (game.Round, error) {
+// changeRound locks a round, changes it in the same transaction, and returns it as it is afterwards.
+func (l *Ledger) changeRound(ctx context.Context, id string, s roundChange, change func(context.Context, bun.Tx, game.Round) error) (game.Round, error) {
 	var changed game.Round
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if s.before != nil {

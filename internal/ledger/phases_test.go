@@ -15,7 +15,7 @@ import (
 )
 
 func TestBeginStoresTheFirstSecretAndItsCommitment(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		draft := newRound(t, l, newRoom(t, l))
 		secret := game.NewSecret()
@@ -33,14 +33,14 @@ func TestBeginStoresTheFirstSecretAndItsCommitment(t *testing.T) {
 	})
 }
 
-// Case 34: elsewhere a host's second click, from another window, started the round twice. Here fifty starts over two
-// instances agree on one secret.
-func TestCase34FiftyStartsOfOneRoundAgreeOnOneSecret(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+// A second click of the host, from another window, must not start the round twice: fifty starts over two instances agree on one
+// secret.
+func TestFiftyStartsOfOneRoundAgreeOnOneSecret(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		instances := []*ledger.Ledger{open(), open()}
 		draft := newRound(t, instances[0], newRoom(t, instances[0]))
 		got := make([]game.Round, 50)
-		atOnce(len(got), func(i int) {
+		runConcurrently(len(got), func(i int) {
 			var err error
 			if got[i], err = instances[i%2].Begin(t.Context(), draft.ID, game.NewSecret()); err != nil {
 				t.Error(err)
@@ -54,15 +54,15 @@ func TestCase34FiftyStartsOfOneRoundAgreeOnOneSecret(t *testing.T) {
 	})
 }
 
-// Case 34: two hosts start two rounds of one room at once. Exactly one begins, the other host hears that the room is busy.
-func TestCase34TwoHostsAtOnceBeginOneRound(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+// Two hosts start two rounds of one room at once. Exactly one begins; the other host gets game.ErrRoomBusy.
+func TestTwoHostsAtOnceBeginOneRound(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		instances := []*ledger.Ledger{open(), open()}
 		for range 10 {
 			room := newRoom(t, instances[0])
 			rounds := []game.Round{newRound(t, instances[0], room), newRound(t, instances[0], room)}
 			var won, busy atomic.Int32
-			atOnce(2, func(i int) {
+			runConcurrently(2, func(i int) {
 				switch _, err := instances[i].Begin(t.Context(), rounds[i].ID, game.NewSecret()); {
 				case err == nil:
 					won.Add(1)
@@ -80,7 +80,7 @@ func TestCase34TwoHostsAtOnceBeginOneRound(t *testing.T) {
 }
 
 func TestARoomIsFreeAgainWhenItsRoundCloses(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		rehearsal := must[game.Round](t)(l.CreateRound(t.Context(), room, someSettings(), true))
@@ -102,8 +102,8 @@ func TestARoomIsFreeAgainWhenItsRoundCloses(t *testing.T) {
 }
 
 func TestTheFirstNoteOfEachStepWins(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		id := newRound(t, l, newRoom(t, l)).ID
 		begin(t, l, id)
 		opened := must[game.Round](t)(l.NoteOpened(t.Context(), id, 10_000, 40_000))
@@ -137,7 +137,7 @@ func TestTheFirstNoteOfEachStepWins(t *testing.T) {
 }
 
 func TestStepsOutOfPlaceAreRefusedAndChangeNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		draft, begun := newRound(t, l, newRoom(t, l)), newRound(t, l, newRoom(t, l))
 		begun = begin(t, l, begun.ID)
@@ -175,7 +175,7 @@ func TestStepsOutOfPlaceAreRefusedAndChangeNothing(t *testing.T) {
 }
 
 func TestFrozenIsAFlagBesideThePhase(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		id := begin(t, l, newRound(t, l, room).ID).ID
@@ -194,7 +194,7 @@ func TestFrozenIsAFlagBesideThePhase(t *testing.T) {
 }
 
 func TestErrorsDoNotShowTheSecret(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		id := newRound(t, l, newRoom(t, l)).ID
 		secret := game.NewSecret()
@@ -213,7 +213,7 @@ func TestErrorsDoNotShowTheSecret(t *testing.T) {
 
 // Whatever is asked in whatever order: a room has at most one active round, a phase never goes back, a secret stays.
 func TestPropertyAnyOrderOfSteps(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		order := map[game.Phase]int{game.Draft: 0, game.Countdown: 1, game.Raining: 2, game.Closed: 3, game.Settled: 4}
 		rapid.Check(t, func(rt *rapid.T) {
@@ -258,7 +258,7 @@ func TestPropertyAnyOrderOfSteps(t *testing.T) {
 // An instance read that a draft is due, and the host moved or took back the plan before it started: it started all the same, or
 // lost its new plan.
 func TestAPlanThatWasChangedMeanwhileNeitherStartsNorGoes(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		id := newRound(t, l, newRoom(t, l)).ID
 		must[game.Round](t)(l.PlanStart(t.Context(), id, 5000))

@@ -100,7 +100,7 @@ func somePlayers(count int) []string {
 
 // The books were read as a whole again and again: twice a second by each settler, every second by each instance, and for
 // whoever opened a page of a room. Each question reads a bounded part of them by an index, however many rounds there were.
-func TestNothingScansTheBooks(t *testing.T) {
+func TestNoQueryReadsWholeTables(t *testing.T) {
 	for kind, newDatabase := range databases {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"redrain/internal/game"
 )
 
-// maxIDsPerQuery bounds the ids in one statement: databases limit its length, and for many PostgreSQL rather reads the whole table.
+// maxIDsPerQuery bounds the ids in one statement: databases limit its length, and with many ids PostgreSQL prefers to read the whole table.
 const maxIDsPerQuery = 100
 
 type playerRow struct {
@@ -35,7 +35,7 @@ func (p *playerRow) player() game.Player {
 	return player
 }
 
-// AddPlayer puts somebody into a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean,
+// AddPlayer adds a player to a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean,
 // see game.CleanName; two players may have the same.
 func (l *Ledger) AddPlayer(ctx context.Context, room, nickname string) (game.Player, error) {
 	if _, err := l.Room(ctx, room); err != nil {
@@ -58,12 +58,12 @@ func (l *Ledger) Player(ctx context.Context, id string) (game.Player, error) {
 	return row.player(), nil
 }
 
-// Nicknames returns the nicknames of players by their ids. Ids that nobody has are left out.
+// Nicknames returns the nicknames of players by their ids. Unknown ids are left out.
 func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
-	for some := range slices.Chunk(ids, maxIDsPerQuery) {
+	for batch := range slices.Chunk(ids, maxIDsPerQuery) {
 		var rows []playerRow
-		err := l.read.NewSelect().Model(&rows).Column("id", "nickname").Where("id IN (?)", bun.List(some)).Scan(ctx)
+		err := l.read.NewSelect().Model(&rows).Column("id", "nickname").Where("id IN (?)", bun.List(batch)).Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read nicknames: %w", err)
 		}
@@ -74,7 +74,7 @@ func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string
 	return names, nil
 }
 
-// PlayerOfSubject returns whom the host's own app calls by this subject in a room, or game.ErrNotFound.
+// PlayerOfSubject returns the player of a room with this id in the host's own app (the subject of its token), or game.ErrNotFound.
 func (l *Ledger) PlayerOfSubject(ctx context.Context, room, subject string) (game.Player, error) {
 	row := new(playerRow)
 	err := l.read.NewSelect().Model(row).Where("room = ?", room).Where("subject = ?", subject).Scan(ctx)
@@ -84,8 +84,8 @@ func (l *Ledger) PlayerOfSubject(ctx context.Context, room, subject string) (gam
 	return row.player(), nil
 }
 
-// AddSubject puts somebody whom the host's own app vouches for into a room, once: the same subject is the same player,
-// whoever asks first. The nickname must be clean. game.ErrNotFound: there is no such room.
+// AddSubject adds a player with a token of the host's own app to a room. It adds each subject once; later calls, also concurrent ones,
+// return the same player. The nickname must be clean. game.ErrNotFound: there is no such room.
 func (l *Ledger) AddSubject(ctx context.Context, room, subject, nickname string) (game.Player, error) {
 	if _, err := l.Room(ctx, room); err != nil {
 		return game.Player{}, fmt.Errorf("add subject: %w", err)
@@ -97,13 +97,12 @@ func (l *Ledger) AddSubject(ctx context.Context, room, subject, nickname string)
 	return l.PlayerOfSubject(ctx, room, subject)
 }
 
-// RenamePlayer gives a player of a room another nickname, which must be clean. game.ErrNotFound: nobody in this room.
+// RenamePlayer gives a player of a room another nickname, which must be clean. game.ErrNotFound: the room has no such player.
 func (l *Ledger) RenamePlayer(ctx context.Context, room, id, nickname string) (game.Player, error) {
 	return l.changePlayer(ctx, room, id, "nickname", nickname)
 }
 
-// BlockPlayer keeps a player out of a room, or lets them in again. What they have won stays theirs. game.ErrNotFound:
-// nobody in this room.
+// BlockPlayer blocks a player in a room, or lifts that. Their claims stay theirs. game.ErrNotFound: the room has no such player.
 func (l *Ledger) BlockPlayer(ctx context.Context, room, id string, blocked bool) (game.Player, error) {
 	return l.changePlayer(ctx, room, id, "blocked", blocked)
 }
@@ -132,21 +131,21 @@ func (l *Ledger) Blocked(ctx context.Context, room string) ([]string, error) {
 }
 
 const (
-	// searchBatchSize and maxRowsPerSearch bound a search by name: the rows in one statement, and those that one search looks at.
+	// searchBatchSize and maxRowsPerSearch bound a search by name: the rows that one statement reads, and those that one search reads.
 	searchBatchSize  = 1000
 	maxRowsPerSearch = 20_000
 
-	// maxClockSkew is how far the clocks of instances may be apart, and an insert may take, without a new player being
-	// stamped as older than a mark. Beyond that the count of older players differs, and the list is read anew.
+	// maxClockSkew is how far the clocks of instances may differ, and how long an insert may take, without a new player getting a
+	// time before a mark that was made earlier. If it is exceeded, the count of older players differs, and the list is read anew.
 	maxClockSkew = 2 * time.Second
 )
 
-// Guests returns the players of a room that are wanted, the newest first.
+// Guests returns the players of a room that match a query, the newest first.
 func (l *Ledger) Guests(ctx context.Context, room string, query game.GuestQuery) (game.GuestPage, error) {
 	var page game.GuestPage
 	name, batch := game.FoldName(query.Name), searchBatchSize
 	if name == "" {
-		batch = query.Limit + 1 // one more tells whether there is a next page
+		batch = query.Limit + 1 // one more row shows whether there is a next page
 	}
 	for looked := 0; looked < maxRowsPerSearch; looked += batch {
 		rows, err := l.guestRows(ctx, room, query, batch)
@@ -171,7 +170,7 @@ func (l *Ledger) Guests(ctx context.Context, room string, query game.GuestQuery)
 	return page, nil
 }
 
-// guestRows reads up to limit rows from a place on, by the index of room and joined_at.
+// guestRows reads up to limit rows from the cursor on, by the index of room and joined_at.
 func (l *Ledger) guestRows(ctx context.Context, room string, query game.GuestQuery, limit int) ([]playerRow, error) {
 	var rows []playerRow
 	q := l.read.NewSelect().Model(&rows).Where("room = ?", room)
@@ -184,8 +183,9 @@ func (l *Ledger) guestRows(ctx context.Context, room string, query game.GuestQue
 	return rows, q.Order("joined_at DESC", "id DESC").Limit(int64(limit)).Scan(ctx)
 }
 
-// CountGuests counts the players of a room, and those who joined before the ms since 1970. Whoever reads players afterwards
-// can rely on the mark: who joins in between is read as well, or makes the count of older ones differ next time.
+// CountGuests counts the players of a room, and those who joined before a time in ms since 1970. A caller that reads the players
+// afterwards misses nobody by using the returned mark: a player who joins in between is read too, or makes the count of older players
+// differ next time.
 func (l *Ledger) CountGuests(ctx context.Context, room string, before int64) (game.GuestCount, error) {
 	var newest int64
 	players := l.read.NewSelect().Model((*playerRow)(nil)).Where("room = ?", room)

@@ -31,10 +31,10 @@ func guests(t *testing.T, l *ledger.Ledger, room, name string, limit int) []game
 	}
 }
 
-// Case 36: elsewhere a new player was accepted but missing from the host's list. Here everybody is in it at once.
+// A new player is in the host's list as soon as joining has returned.
 func TestPlayersAreListedAtOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l, host := open(ledger.WithClock(ticking())), open()
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l, host := open(ledger.WithClock(newTickingClock())), open()
 		room, other := newRoom(t, l), newRoom(t, l)
 		var joined []game.Player
 		for _, name := range []string{"小明", "Ann", "小明"} {
@@ -55,12 +55,12 @@ func TestPlayersAreListedAtOnce(t *testing.T) {
 	})
 }
 
-// crowd puts n players called by name into a room, each joined a ms after the one before.
-func crowd(t testing.TB, l *ledger.Ledger, room string, n int, name func(i int) string) {
+// addPlayers adds n players with nicknames from name to a room, each joined a ms after the one before.
+func addPlayers(t testing.TB, l *ledger.Ledger, room string, n int, name func(i int) string) {
 	t.Helper()
-	for some := range slices.Chunk(slices.Collect(upTo(n)), 500) {
-		rows := make([]string, len(some))
-		for i, number := range some {
+	for numbers := range slices.Chunk(slices.Collect(upTo(n)), 500) {
+		rows := make([]string, len(numbers))
+		for i, number := range numbers {
 			rows[i] = fmt.Sprintf("('%s', '%s', '%s', %d)", uuid.NewString(), room, name(number), 1_800_000_000_000+number)
 		}
 		statement := "INSERT INTO players (id, room, nickname, joined_at) VALUES " + strings.Join(rows, ", ")
@@ -78,8 +78,8 @@ func upTo(n int) func(yield func(int) bool) {
 }
 
 func TestPlayersAreFoundByName(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		for _, name := range []string{"Ann", "ＢＯＢ", "100%", "a_b", "Élodie", "Straße", "小明", "小红", "bobby"} {
 			must[game.Player](t)(l.AddPlayer(t.Context(), room, name))
@@ -101,10 +101,10 @@ func TestPlayersAreFoundByName(t *testing.T) {
 
 // A search looks at 20,000 players at once, however many there are, and the next page goes on from there.
 func TestASearchIsBounded(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
-		crowd(t, l, room, 25_000, func(i int) string {
+		addPlayers(t, l, room, 25_000, func(i int) string {
 			if i == 3 {
 				return "the oldest Ann"
 			}
@@ -122,7 +122,7 @@ func TestASearchIsBounded(t *testing.T) {
 }
 
 func TestCountsOfPlayersTellWhetherAMarkIsGood(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		now := time.UnixMilli(1_800_000_000_000)
 		l := open(ledger.WithClock(func() time.Time { return now }))
 		room := newRoom(t, l)
@@ -155,7 +155,7 @@ func BenchmarkGuests(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			l := openLedger(b, newDatabase(b))
 			room := newRoom(b, l)
-			crowd(b, l, room, 10_000, func(i int) string { return fmt.Sprint("客人 ", i) })
+			addPlayers(b, l, room, 10_000, func(i int) string { return fmt.Sprint("客人 ", i) })
 			for part, query := range map[string]game.GuestQuery{
 				"page": {Limit: 50}, "news": {Limit: 200, Since: 1_800_000_009_900}, "search": {Limit: 50, Name: "nobody"},
 			} {

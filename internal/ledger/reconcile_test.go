@@ -9,8 +9,8 @@ import (
 	"redrain/internal/ledger"
 )
 
-func TestWhatMovedForARound(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestMovedReturnsTheMovementsOfARoundsEscrow(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithPayouts(1))
 		round := begunRound(t, l, 10, 1000)
 		wantMoved := func(want game.Moved) {
@@ -39,7 +39,7 @@ func payAll(t *testing.T, l *ledger.Ledger) {
 
 // The accounts of one room are compared with what the room's rounds moved, and nothing of other rooms is.
 func TestAccountsOfARoomAreTheSumsOfTheirEntries(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithPayouts(1))
 		round, other := begunRound(t, l, 10, 1000), begunRound(t, l, 10, 1000)
 		settleClaims(t, l, round, claim(1, "ann", 100), claim(2, "bob", 50))

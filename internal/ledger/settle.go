@@ -35,8 +35,8 @@ func (l *Ledger) UnsettledRounds(ctx context.Context) ([]game.Round, error) {
 // NoteSettled takes a closed round to settled if its refund was applied and it is not frozen; otherwise the round is returned
 // unchanged. Its total of claims becomes what the ledger holds, and its payouts are planned in the same transaction.
 func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error) {
-	noted := step{name: "note settled", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+	noted := roundChange{name: "note settled", refused: []game.Phase{game.Draft}}
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
 		b, err := l.lockBooking(ctx, tx, round)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error)
 func (l *Ledger) NoteKeysExpiring(ctx context.Context, id string) error {
 	_, err := l.write.NewUpdate().Model((*booksRow)(nil)).Set("retired = ?", true).Where("round = ?", id).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("note retired: round %s: %w", id, err)
+		return fmt.Errorf("note expiring keys: round %s: %w", id, err)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ type settingRow struct {
 	Value string `bun:"value"`
 }
 
-// Setting returns the text under a name that all instances share: the proposed one if nobody proposed one before, else
-// the first. It is for secrets too: the text is in no error.
+// Setting returns the value under a name that all instances share: the proposed one if there is none yet, else the one that was
+// proposed first. It may be a secret, so the value is in no error.
 func (l *Ledger) Setting(ctx context.Context, name, proposed string) (string, error) {
 	row := settingRow{Name: name, Value: proposed}
 	if _, err := l.write.NewInsert().Model(&row).Ignore().Exec(ctx); err != nil {

@@ -71,7 +71,7 @@ func TestMigrateIsSafeWhenInstancesStartAtOnce(t *testing.T) {
 				instances[i] = must[*ledger.Ledger](t)(ledger.Open(t.Context(), url))
 				defer instances[i].Close()
 			}
-			atOnce(len(instances), func(i int) {
+			runConcurrently(len(instances), func(i int) {
 				for range 2 {
 					if err := instances[i].Migrate(t.Context()); err != nil {
 						t.Errorf("instance %d: %v", i, err)

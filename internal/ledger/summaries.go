@@ -13,8 +13,8 @@ import (
 	"redrain/internal/game"
 )
 
-// RoomSummaries returns up to limit rooms of people, the newest first, with what a list of rooms shows of each: those after the room
-// with the code after in this order, or from the newest if it is empty. game.ErrNotFound: there is no room after.
+// RoomSummaries returns up to limit rooms, the newest first, without the hidden ones of rehearsals. It starts after the room with
+// the code after, or with the newest room if that is empty. game.ErrNotFound: there is no room with that code.
 func (l *Ledger) RoomSummaries(ctx context.Context, after string, limit int) ([]game.RoomSummary, error) {
 	rows, err := l.roomsAfter(ctx, after, limit)
 	if err != nil || len(rows) == 0 {
@@ -119,25 +119,25 @@ type playedSum struct {
 	Last    int64
 }
 
-// playedSums finds claims by books and player, some books at a time, and not by player among all claims that there ever were.
-// The books are in the statement as numbers: joined, databases rather read all claims of each round.
+// playedSums finds claims by the index of book and player, and so reads only claims of this player. The books are in the statement
+// as numbers: with a join databases prefer to read all claims of each round.
 func (l *Ledger) playedSums(ctx context.Context, player, room string) (sums []playedSum, err error) {
 	var books []int64
 	err = l.read.NewSelect().TableExpr("(?) AS begun", l.begun(room).Column("id").Limit(maxRoundsSearched)).
 		Join("JOIN round_books AS b ON b.round = begun.id").ColumnExpr("b.book").Scan(ctx, &books)
-	for some := range slices.Chunk(books, maxIDsPerQuery) {
+	for batch := range slices.Chunk(books, maxIDsPerQuery) {
 		var found []playedSum
 		if err == nil {
 			err = l.read.NewSelect().Model((*claimRow)(nil)).Column("book").
 				ColumnExpr("COUNT(*) AS packets, SUM(cents) AS cents, MAX(claimed_at) AS last").
-				Where("book IN (?)", bun.List(some)).Where("player = ?", player).Where(matchAnyDrop).Group("book").Scan(ctx, &found)
+				Where("book IN (?)", bun.List(batch)).Where("player = ?", player).Where(matchAnyDrop).Group("book").Scan(ctx, &found)
 		}
 		sums = append(sums, found...)
 	}
 	return sums, err
 }
 
-// played reads the rounds of sums.
+// played reads the rounds of the sums.
 func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.PlayedRound, error) {
 	played := make([]game.PlayedRound, len(sums))
 	for i, sum := range sums {

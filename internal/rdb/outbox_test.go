@@ -137,24 +137,24 @@ func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
-		if mark := must(r.Watermark(ctx, round.ID))(t); !mark.Quiet() || mark.Claimed.Packets != 0 || mark.Rest != 10_000 || mark.Last != "0-0" {
+		if mark := must(r.Watermark(ctx, round.ID))(t); !mark.Drained() || mark.Claimed.Packets != 0 || mark.Rest != 10_000 || mark.Last != "0-0" {
 			t.Errorf("untouched it is %+v", mark)
 		}
 		r.grab(round, taps("ann1 bob1"))
 		granted := must(r.Watermark(ctx, round.ID))(t)
-		if granted.Quiet() || granted.Claimed.Packets != 2 || granted.Claimed.Cents+granted.Rest != 10_000 || granted.Delivered != "0-0" {
+		if granted.Drained() || granted.Claimed.Packets != 2 || granted.Claimed.Cents+granted.Rest != 10_000 || granted.Delivered != "0-0" {
 			t.Errorf("granted it is %+v", granted)
 		}
 		first := must(r.ReadNew(ctx, round.ID, 1))(t)
 		taken := must(r.Watermark(ctx, round.ID))(t)
-		if taken.Quiet() || taken.Pending != 1 || taken.FirstPending != first[0].ID || taken.Delivered != first[0].ID || taken.Passed(granted) {
+		if taken.Drained() || taken.Pending != 1 || taken.FirstPending != first[0].ID || taken.Delivered != first[0].ID || taken.Passed(granted) {
 			t.Errorf("taken it is %+v", taken)
 		}
 		r.grab(round, taps("cat1"))
 		if err := r.Acknowledge(ctx, round.ID, first[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		if mark := must(r.Watermark(ctx, round.ID))(t); mark.Quiet() || !mark.Passed(granted) || mark.Passed(mark) {
+		if mark := must(r.Watermark(ctx, round.ID))(t); mark.Drained() || !mark.Passed(granted) || mark.Passed(mark) {
 			t.Errorf("acknowledged it is %+v", mark)
 		}
 		r.close(round, game.Stopped)

@@ -63,7 +63,7 @@ func (w *worker) compareAndFinish(ctx context.Context, account game.Account, mar
 	if why != "" {
 		return false, w.freezeAndAlert(ctx, w.round, game.FrozenBooksDiffer, why)
 	}
-	if account.Refund == nil || !mark.Quiet() {
+	if account.Refund == nil || !mark.Drained() {
 		return false, nil
 	}
 	return w.finish(ctx, account, mark)

@@ -24,7 +24,7 @@ type audit struct {
 // booked, and then compares the ledger with that watermark.
 func (w *worker) compareWithRedis(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
 	at := w.audit.pendingMark
-	if mark.Quiet() {
+	if mark.Drained() {
 		at = &mark
 	}
 	if at == nil {

@@ -58,7 +58,7 @@ func (s *Settler) hasUnfinished(ctx context.Context) (bool, error) {
 		if errors.Is(err, game.ErrGone) {
 			continue
 		}
-		if err != nil || !mark.Quiet() {
+		if err != nil || !mark.Drained() {
 			return true, err
 		}
 	}

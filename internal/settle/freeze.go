@@ -141,7 +141,7 @@ func (s *Settler) checkOutbox(ctx context.Context, round game.Round) (mark *game
 	case !now.Frozen:
 		return nil, false, s.outbox.SetFrozen(ctx, round)
 	}
-	return &now, now.Quiet(), nil
+	return &now, now.Drained(), nil
 }
 
 // ReplayFailed tries again to book what could not be booked of a round: its dead letters, then its quarantined claims. It returns how

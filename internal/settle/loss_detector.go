@@ -239,7 +239,7 @@ func (d *LossDetector) recordWatermark(id string, mark game.Watermark) {
 	if o == nil {
 		return
 	}
-	if mark.Phase == game.Closed && mark.Quiet() && o.highest <= mark.Claimed.Packets && len(o.unverified) == 0 {
+	if mark.Phase == game.Closed && mark.Drained() && o.highest <= mark.Claimed.Packets && len(o.unverified) == 0 {
 		delete(d.rounds, id) // from now on a settler compares Redis with the ledger, which has all its claims
 		return
 	}

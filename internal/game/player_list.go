@@ -7,14 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// GuestPlace is where a player stands in the list of a room, which is ordered by when they joined (ms since 1970) and then by
-// id. Players neither leave nor change their place, so it stays good while others join. The zero place is none.
+// GuestPlace is a cursor in the list of a room's players, which is ordered by when they joined (ms since 1970) and then by id.
+// Players are never removed or reordered, so a cursor stays valid while others join. The zero value is no cursor.
 type GuestPlace struct {
 	JoinedAt int64
 	ID       string
 }
 
-// GuestQuery says which players of a room are wanted.
+// GuestQuery selects players of a room.
 type GuestQuery struct {
 	Below GuestPlace // only those after this place, who are older; zero: from the newest on
 	Since int64      // only those who joined at this ms since 1970 or later
@@ -29,8 +29,9 @@ type GuestPage struct {
 	Next    GuestPlace
 }
 
-// GuestMark remembers what was known of a room at some moment: Older players had joined before At, in ms since 1970 and at
-// least 1. As long as that many did, everybody who is new since then joined at At or later. The zero mark is none.
+// GuestMark lets a reader ask for new players only: Older players had joined before At (ms since 1970, at least 1) when it was made.
+// As long as the room still counts that many before At, all players who are new since then joined at At or later. The zero value is
+// no mark.
 type GuestMark struct {
 	At    int64
 	Older int
