@@ -26,7 +26,7 @@ test: ## install what is missing, then run every test with the race detector
 	.ci/test
 
 lint: $(LINT_STAMP) ## check style, import rules and formatting
-	$(TOOLS)/golangci-lint run ./...
+	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
 
 fmt: $(LINT_STAMP) ## format the Go code
 	$(TOOLS)/golangci-lint fmt ./...
@@ -42,7 +42,7 @@ fuzz: ## run each fuzz target; FUZZ_TIME=20s each
 
 screenshots: ## write pictures of the pages to screenshots/; the README's is round.jpg there, copied to .github/
 	mkdir -p screenshots
-	REDRAIN_SCREENSHOTS=$(CURDIR)/screenshots go test ./server -count=1 -run 'TestAnEvening'
+	REDRAIN_SCREENSHOTS=$(CURDIR)/screenshots go test ./server -count=1 -run 'TestThreeRoundsByClickingOnEveryScreen'
 
 tools: $(LINT_STAMP) ## build the pinned linter (takes minutes, once)
 

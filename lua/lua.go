@@ -24,12 +24,12 @@ var (
 	Freeze string
 	//go:embed watermark.lua
 	Watermark string
-	//go:embed retire.lua
-	Retire string
+	//go:embed expire.lua
+	Expire string
 	//go:embed restore.lua
 	Restore string
-	//go:embed dismiss.lua
-	Dismiss string
+	//go:embed remove_consumers.lua
+	RemoveConsumers string
 	//go:embed page.lua
 	Page string
 )

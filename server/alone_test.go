@@ -11,9 +11,10 @@ import (
 
 // Two instances, each with a Redis of its own, on one database: the second would take the first one's rounds for lost.
 func TestASecondEmbeddedInstanceIsRefused(t *testing.T) {
+	t.Parallel()
 	database := "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"
 	first := startInstance(t, database)
-	second := program(t, []string{"HOST=127.0.0.1", "PORT=0", "REDIS_URL=", database})
+	second := startProgram(t, []string{"HOST=127.0.0.1", "PORT=0", "REDIS_URL=", database})
 	if code := second.Wait(t, soon); code != 2 || !strings.Contains(second.Output(), "another instance uses this database") {
 		t.Errorf("it ended with %d: %s", code, second.Output())
 	}
@@ -28,17 +29,18 @@ func TestASecondEmbeddedInstanceIsRefused(t *testing.T) {
 // On a database server, behind a pooler too, an embedded instance holds a lease. One that was paused for longer than that finds
 // another in its place: it says so, ends, and leaves the other's round alone, which it would have taken for lost.
 func TestAPausedEmbeddedInstanceMakesWay(t *testing.T) {
+	t.Parallel()
 	database := "DATABASE_URL=" + testkit.PgBouncer(t, testkit.SharedPostgres(t), 2).URL
 	first := startInstance(t, database)
 	env := []string{"HOST=127.0.0.1", "PORT=0", "HOST_PASSWORD=" + password, "REDIS_URL=", database}
-	refused := program(t, env)
+	refused := startProgram(t, env)
 	if code := refused.Wait(t, soon); code != exitUsage || !strings.Contains(refused.Output(), "another instance uses this database") {
 		t.Errorf("beside one that runs it ended with %d: %s", code, refused.Output())
 	}
 	if err := syscall.Kill(first.Pid(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	p := program(t, env)
+	p := startProgram(t, env)
 	p.Await(t, soon, `waiting for the lease of another instance`)
 	const lease = 30 * time.Second
 	second := &instance{Program: p, url: p.Await(t, lease+soon, `players +(http://127\.0\.0\.1:\d+)/`)[1]}

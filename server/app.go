@@ -36,19 +36,19 @@ type app struct {
 	config *serveCommand
 	log    *slog.Logger
 
-	books     *ledger.Ledger
-	embedded  *rdb.Embedded // nil with a Redis of its own
-	leave     func() error  // gives the database up that an embedded Redis needs for itself
-	redis     *rdb.Client
-	rounds    *rounds.Service
-	committer *grab.Committer
-	settler   *settle.Settler // works unless others settle
-	witness   *settle.Witness // of what Redis may forget
-	payouts   *payout.Sender  // nil where nothing is paid out, or by others
-	rooms     *live.Rooms
-	ear       *rdb.Subscription
-	gate      *gate.Gate
-	sessions  *api.Sessions
+	books        *ledger.Ledger
+	embedded     *rdb.Embedded // nil with a Redis of its own
+	leave        func() error  // gives the database up that an embedded Redis needs for itself
+	redis        *rdb.Client
+	rounds       *rounds.Service
+	committer    *grab.Committer
+	settler      *settle.Settler // works unless others settle
+	lossDetector *settle.LossDetector
+	payouts      *payout.Sender // nil where nothing is paid out, or by others
+	rooms        *live.Rooms
+	ear          *rdb.Subscription
+	gate         *gate.Gate
+	sessions     *api.Sessions
 	// rehearsals come and go by this instance's own door.
 	rehearsals *bots.Rehearsals
 	web        *api.Server
@@ -115,7 +115,7 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 
 // beAlone keeps other instances with an embedded Redis off the database, and ends this one when it no longer can.
 func (a *app) beAlone(ctx context.Context) (err error) {
-	a.leave, err = a.books.Alone(ctx, func(why error) {
+	a.leave, err = a.books.LockExclusively(ctx, func(why error) {
 		a.overtaken.Store(true)
 		a.log.Error("stopping: an instance with an embedded Redis must be alone on its database", "error", why)
 		a.failed <- fmt.Errorf("stopped, wins that are not in the books yet are lost with the embedded Redis: %w", why)
@@ -132,9 +132,9 @@ func (a *app) openRooms(context.Context) error {
 	a.openSettler()
 	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
 		a.rooms.Grabbed(room, round, grabbed)
-		a.sawGranted(room, round, grabbed)
+		a.recordGrants(room, round, grabbed)
 	}})
-	a.ear = a.redis.Subscribe(context.Background(), a.log, a.hear)
+	a.ear = a.redis.Subscribe(context.Background(), a.log, a.handleEvent)
 	a.rooms = live.New(live.Options{
 		Books: a.books, Pool: a.redis, Ear: a.ear, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
 		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,
@@ -143,7 +143,7 @@ func (a *app) openRooms(context.Context) error {
 	a.endKeeping = end
 	a.background.Go(func() { a.rounds.Keep(keeping) })
 	a.background.Go(func() { a.redis.KeepProbing(keeping, a.log) })
-	a.background.Go(func() { a.witness.Run(keeping, nil) })
+	a.background.Go(func() { a.lossDetector.Run(keeping, nil) })
 	return nil
 }
 
@@ -194,8 +194,8 @@ func (a *app) openDoors(ctx context.Context) error {
 // checks are what this instance needs to play. Redis is proven in the background, however often anybody asks.
 func (a *app) checks() []api.Check {
 	return []api.Check{
-		{Name: "redis", Ask: a.redis.CheckReady, Took: a.redis.ProbeTook},
-		{Name: "redis pub/sub", Ask: a.ear.Check, Took: a.ear.EchoTook},
+		{Name: "redis", Ask: a.redis.CheckReady, Took: a.redis.ProbeLatency},
+		{Name: "redis pub/sub", Ask: a.ear.Check, Took: a.ear.EchoLatency},
 		{Name: "database", Ask: a.books.Ping},
 	}
 }

@@ -197,23 +197,23 @@ func startEcho(b *testing.B) (url string, pid int) {
 	return echo.Await(b, soon, `echo (ws://\S+)`)[1], echo.Pid()
 }
 
-// loop is one connection in a closed loop: the next frame goes out when the answer to the last one has come.
-type loop struct {
+// closedLoopClient is one connection in a closed closedLoopClient: the next frame goes out when the answer to the last one has come.
+type closedLoopClient struct {
 	ws     *websocket.Conn
 	answer []byte // what an answer begins with
 	last   []byte // answer
 }
 
-func dialLoop(b *testing.B, url, answer string) *loop {
+func dialLoop(b *testing.B, url, answer string) *closedLoopClient {
 	ws, _, err := websocket.Dial(b.Context(), url, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	ws.SetReadLimit(1 << 20)
-	return &loop{ws: ws, answer: []byte(answer)}
+	return &closedLoopClient{ws: ws, answer: []byte(answer)}
 }
 
-func (l *loop) run(frames [][]byte) error {
+func (l *closedLoopClient) run(frames [][]byte) error {
 	for _, frame := range frames {
 		if err := l.ws.Write(context.Background(), websocket.MessageText, frame); err != nil {
 			return err
@@ -233,7 +233,7 @@ func (l *loop) run(frames [][]byte) error {
 }
 
 // await sends a frame again and again until the answer says what is awaited.
-func (l *loop) await(b *testing.B, frame []byte, said string) {
+func (l *closedLoopClient) await(b *testing.B, frame []byte, said string) {
 	for began := time.Now(); time.Since(began) < soon; time.Sleep(10 * time.Millisecond) {
 		if err := l.run([][]byte{frame}); err != nil {
 			b.Fatal(err)
@@ -246,7 +246,7 @@ func (l *loop) await(b *testing.B, frame []byte, said string) {
 }
 
 // runLoops runs all loops at once.
-func runLoops(b *testing.B, loops []*loop, frames [][]byte, pids []int) *measured {
+func runLoops(b *testing.B, loops []*closedLoopClient, frames [][]byte, pids []int) *measured {
 	began, before := time.Now(), cpuTime(b, pids)
 	var running sync.WaitGroup
 	for _, l := range loops {
@@ -281,7 +281,7 @@ func cpuTime(b *testing.B, pids []int) time.Duration {
 	return time.Duration(ticks) * tick
 }
 
-func closeLoops(loops []*loop) {
+func closeLoops(loops []*closedLoopClient) {
 	for _, l := range loops {
 		_ = l.ws.CloseNow()
 	}
@@ -300,7 +300,7 @@ func tapFrames(round string, count int) [][]byte {
 }
 
 func (of *bench) echoRate(b *testing.B, players int) *measured {
-	loops := make([]*loop, players)
+	loops := make([]*closedLoopClient, players)
 	for i := range loops {
 		loops[i] = dialLoop(b, of.echo, `{"type":"tap"`)
 	}
@@ -353,8 +353,8 @@ func (of *bench) tapRates(b *testing.B, in *instance, host *bots.Host, players i
 // winsEach is how many taps of each player win in one round.
 func winsEach(players int) int { return max(leastTaps/players, leastEach) }
 
-func joinLoops(b *testing.B, in *instance, room string, players int) []*loop {
-	loops := make([]*loop, players)
+func joinLoops(b *testing.B, in *instance, room string, players int) []*closedLoopClient {
+	loops := make([]*closedLoopClient, players)
 	for i := range loops {
 		p, err := bots.Join(b.Context(), in.url, fmt.Sprintf("127.0.%d.%d", i/250, 2+i%250), room, "bench")
 		if err != nil {

@@ -13,7 +13,8 @@ import (
 // Somebody who was not there checks a round, and once more as if a server of an older release had begun it: each time by the
 // round's own algorithm, and the page says which fields that commits to.
 func TestAStrangerChecksARoundByItsAlgorithm(t *testing.T) {
-	v := openVenue(t)
+	t.Parallel()
+	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
 	round := newRound(t, v.books, room, map[string]any{"total_cents": 900, "packets": 9, "countdown_ms": 0, "duration_ms": 60_000})
 	startRound(t, v.books, round.ID)
@@ -23,10 +24,10 @@ func TestAStrangerChecksARoundByItsAlgorithm(t *testing.T) {
 	said := map[string]bool{}
 	for algorithm := game.Algorithm; algorithm >= game.AmountsAlgorithm; algorithm-- {
 		for _, language := range []string{"zh-CN", "en-GB"} {
-			page := newSheet(t, v.browser, testkit.PhoneScreen, fmt.Sprintf("the stranger, algorithm %d, %s", algorithm, language), v.url, language)
+			page := newBrowserPage(t, v.browser, testkit.PhoneScreen, fmt.Sprintf("the stranger, algorithm %d, %s", algorithm, language), v.url, language)
 			page.open("/r/" + room + "#check/" + round.ID)
-			page.await("document.querySelector('" + at("findings") + "')?.dataset.algorithm === '" + fmt.Sprint(algorithm) + "'")
-			if !see[bool](page, "document.querySelector('"+at("findings")+"').dataset.right === 'true'") {
+			page.await("document.querySelector('" + byTestName("findings") + "')?.dataset.algorithm === '" + fmt.Sprint(algorithm) + "'")
+			if !evaluate[bool](page, "document.querySelector('"+byTestName("findings")+"').dataset.right === 'true'") {
 				t.Errorf("%s reads that something does not agree", page.who)
 			}
 			if covers := page.text("check-covers"); covers == "" || said[covers] {
@@ -44,7 +45,7 @@ func TestAStrangerChecksARoundByItsAlgorithm(t *testing.T) {
 }
 
 // makeOlder leaves a settled round in the books as if it had been begun with the first algorithm.
-func (v *venue) makeOlder(t *testing.T, id string) {
+func (v *browserSite) makeOlder(t *testing.T, id string) {
 	t.Helper()
 	settled, err := v.books.Round(t.Context(), id)
 	if err != nil {

@@ -15,10 +15,12 @@ import (
 // calm mode, the wall and the host's page say that it is on hold, the host's why, and a page that is opened then says so too.
 // The host stops the round, and what was won is there.
 func TestEveryPageShowsThatARoundIsOnHold(t *testing.T) {
+	t.Parallel()
 	browser := testkit.Chromium(t)
 	for _, language := range []string{"zh-CN", "en-GB"} {
 		t.Run(language, func(t *testing.T) {
-			h := openHold(t, browser, language)
+			t.Parallel()
+			h := startRoundToHold(t, browser, language)
 			h.phone.tapDrops(1)
 			h.awaitBooked(1)
 			h.lose()
@@ -33,16 +35,16 @@ func TestEveryPageShowsThatARoundIsOnHold(t *testing.T) {
 	}
 }
 
-// hold is a round in the rain that is about to be on hold, and everybody who looks at it.
-type hold struct {
-	t                       *testing.T
-	direct                  *redis.Client
-	round                   string
-	phone, calm, wall, desk *sheet
-	claims                  func() (int, error)
+// heldRound is a round in the rain that is about to be on hold, and everybody who looks at it.
+type heldRound struct {
+	t                           *testing.T
+	direct                      *redis.Client
+	round                       string
+	phone, calm, wall, hostPage *browserPage
+	claims                      func() (int, error)
 }
 
-func openHold(t *testing.T, browser *testkit.Browser, language string) *hold {
+func startRoundToHold(t *testing.T, browser *testkit.Browser, language string) *heldRound {
 	t.Helper()
 	server := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+server.URL)
@@ -52,7 +54,7 @@ func openHold(t *testing.T, browser *testkit.Browser, language string) *hold {
 		t.Fatal(err)
 	}
 	room := made.Code
-	h := &hold{t: t, direct: redisOf(t, server)}
+	h := &heldRound{t: t, direct: redisOf(t, server)}
 	h.round = newRound(t, host, room, map[string]any{
 		"title": "第一场", "total_cents": 88_800, "packets": 100, "cap": 5, "countdown_ms": 0, "duration_ms": 600_000, "pace": "burst", "bomb_percent": 0,
 	}).ID
@@ -60,23 +62,23 @@ func openHold(t *testing.T, browser *testkit.Browser, language string) *hold {
 		claims, err := host.Claims(t.Context(), h.round)
 		return len(claims), err
 	}
-	h.phone = newSheet(t, browser, testkit.PhoneScreen, "the phone", in.url, language)
-	h.calm = newSheet(t, browser, testkit.PhoneScreen, "the phone in calm mode", in.url, language)
+	h.phone = newBrowserPage(t, browser, testkit.PhoneScreen, "the phone", in.url, language)
+	h.calm = newBrowserPage(t, browser, testkit.PhoneScreen, "the phone in calm mode", in.url, language)
 	h.calm.calm()
-	for name, phone := range map[string]*sheet{"安": h.phone, "静": h.calm} {
+	for name, phone := range map[string]*browserPage{"安": h.phone, "静": h.calm} {
 		phone.open("/r/" + room)
 		phone.awaitPhase("entry")
 		phone.fill("nickname", name)
 		phone.click("join")
 		phone.awaitPhase("waiting")
 	}
-	h.wall = newSheet(t, browser, testkit.BigScreen, "the wall", in.url, language)
+	h.wall = newBrowserPage(t, browser, testkit.BigScreen, "the wall", in.url, language)
 	h.wall.open("/screen/" + room)
-	h.desk = newSheet(t, browser, testkit.PhoneScreen, "the host", in.url, language)
-	h.desk.open("/host#/" + room)
-	h.desk.fill("password", password)
-	h.desk.click("login")
-	h.desk.awaitPhase("waiting")
+	h.hostPage = newBrowserPage(t, browser, testkit.PhoneScreen, "the host", in.url, language)
+	h.hostPage.open("/host#/" + room)
+	h.hostPage.fill("password", password)
+	h.hostPage.click("login")
+	h.hostPage.awaitPhase("waiting")
 	startRound(t, host, h.round)
 	for _, page := range h.pages() {
 		page.awaitPhase("raining")
@@ -84,15 +86,15 @@ func openHold(t *testing.T, browser *testkit.Browser, language string) *hold {
 	return h
 }
 
-func (h *hold) pages() map[string]*sheet {
-	return map[string]*sheet{"player": h.phone, "calm": h.calm, "screen": h.wall, "host": h.desk}
+func (h *heldRound) pages() map[string]*browserPage {
+	return map[string]*browserPage{"player": h.phone, "calm": h.calm, "screen": h.wall, "host": h.hostPage}
 }
 
-func (h *hold) onHold(why string) string {
-	return fmt.Sprintf("document.querySelector('%s')?.dataset.hold === %q", at("on-hold"), why)
+func (h *heldRound) onHold(why string) string {
+	return fmt.Sprintf("document.querySelector('%s')?.dataset.hold === %q", byTestName("on-hold"), why)
 }
 
-func (h *hold) awaitBooked(claims int) {
+func (h *heldRound) awaitBooked(claims int) {
 	h.t.Helper()
 	testkit.Eventually(h.t, soon, func() error {
 		if booked, err := h.claims(); err != nil || booked != claims {
@@ -103,7 +105,7 @@ func (h *hold) awaitBooked(claims int) {
 }
 
 // lose takes the round's keys away, and waits for every page to say so.
-func (h *hold) lose() {
+func (h *heldRound) lose() {
 	h.t.Helper()
 	keys, err := h.direct.Keys(h.t.Context(), "redrain:{"+h.round+"}:*").Result()
 	if err != nil || len(keys) == 0 {
@@ -119,7 +121,7 @@ func (h *hold) lose() {
 	h.t.Logf("every page shows it within %v", time.Since(lost))
 }
 
-func (h *hold) look() {
+func (h *heldRound) look() {
 	h.t.Helper()
 	for name, page := range h.pages() {
 		page.readable("on hold")
@@ -127,20 +129,20 @@ func (h *hold) look() {
 		page.picture("hold-" + name)
 	}
 	h.calm.accessible("on hold")
-	h.desk.accessible("on hold")
+	h.hostPage.accessible("on hold")
 }
 
 // giveUp stops the round, which cannot go on.
-func (h *hold) giveUp() {
+func (h *heldRound) giveUp() {
 	h.t.Helper()
-	h.desk.await(fmt.Sprintf("document.querySelector('%s')", at("stop")))
-	h.desk.click("stop")
-	h.desk.click("dialog-yes")
+	h.hostPage.await(fmt.Sprintf("document.querySelector('%s')", byTestName("stop")))
+	h.hostPage.click("stop")
+	h.hostPage.click("dialog-yes")
 	for _, page := range h.pages() {
 		page.awaitPhase("closed")
-		page.await(fmt.Sprintf("!document.querySelector('%s')", at("on-hold")))
+		page.await(fmt.Sprintf("!document.querySelector('%s')", byTestName("on-hold")))
 	}
-	h.phone.await("document.querySelector('" + at("reason") + "').dataset.reason === 'interrupted'")
+	h.phone.await("document.querySelector('" + byTestName("reason") + "').dataset.reason === 'interrupted'")
 	h.phone.await(claimsAre(1))
 	h.awaitBooked(1)
 }

@@ -13,9 +13,10 @@ import (
 
 // A player with a keyboard and nothing else comes in, asks for calm, catches packets between bombs, and opens them.
 func TestCalmModeByKeyboardOnly(t *testing.T) {
-	v := openVenue(t)
+	t.Parallel()
+	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
-	page := newSheet(t, v.browser, testkit.LaptopScreen, "the player at the keyboard", v.url, "en-GB")
+	page := newBrowserPage(t, v.browser, testkit.LaptopScreen, "the player at the keyboard", v.url, "en-GB")
 	page.open("/")
 	page.tabTo("code")
 	page.press(room)
@@ -39,7 +40,7 @@ func TestCalmModeByKeyboardOnly(t *testing.T) {
 	if said := page.text("said"); said == before || said == "" {
 		t.Errorf("a screen reader hears %q after three wins, and heard %q before", said, before)
 	}
-	page.await("document.querySelector('" + at("verdict") + "')?.dataset.verdict === 'capped'")
+	page.await("document.querySelector('" + byTestName("verdict") + "')?.dataset.verdict === 'capped'")
 	if _, err := v.books.Stop(t.Context(), round.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -47,31 +48,31 @@ func TestCalmModeByKeyboardOnly(t *testing.T) {
 	page.awaitPhase("closed")
 	page.tabTo("open")
 	page.press(kb.Enter)
-	page.await("document.querySelector('" + at("closed") + "').dataset.count === '2'")
+	page.await("document.querySelector('" + byTestName("closed") + "').dataset.count === '2'")
 	page.tabTo("open-all")
 	page.press(kb.Enter)
-	page.await("document.querySelector('" + at("own-rank") + "').dataset.rank === '1'")
+	page.await("document.querySelector('" + byTestName("own-rank") + "').dataset.rank === '1'")
 	page.tabTo("check")
 	page.press(kb.Enter)
-	page.await("document.querySelector('" + at("findings") + "')?.dataset.right === 'true'")
+	page.await("document.querySelector('" + byTestName("findings") + "')?.dataset.right === 'true'")
 	page.tabTo("check-back")
 	page.press(kb.Enter)
-	page.await("document.querySelector('" + at("reason") + "')?.dataset.reason === 'stopped'")
+	page.await("document.querySelector('" + byTestName("reason") + "')?.dataset.reason === 'stopped'")
 	audit(t, v.books, round.ID, nil)
 }
 
-func (s *sheet) press(keys string) {
+func (s *browserPage) press(keys string) {
 	s.t.Helper()
 	s.do(chromedp.KeyEvent(keys))
 }
 
 // tabTo presses Tab until something of this name has the focus, and finds that one can see it there.
-func (s *sheet) tabTo(name string) {
+func (s *browserPage) tabTo(name string) {
 	s.t.Helper()
-	s.await("document.querySelector('" + at(name) + "')")
+	s.await("document.querySelector('" + byTestName(name) + "')")
 	for range 100 {
-		if see[bool](s, fmt.Sprintf("document.activeElement.matches('%s')", at(name))) {
-			if !see[bool](s, "document.activeElement.matches(':focus-visible') && (({ outlineStyle, boxShadow }) => outlineStyle !== 'none' || boxShadow !== 'none')(getComputedStyle(document.activeElement))") {
+		if evaluate[bool](s, fmt.Sprintf("document.activeElement.matches('%s')", byTestName(name))) {
+			if !evaluate[bool](s, "document.activeElement.matches(':focus-visible') && (({ outlineStyle, boxShadow }) => outlineStyle !== 'none' || boxShadow !== 'none')(getComputedStyle(document.activeElement))") {
 				s.t.Errorf("%s: nobody sees that %s has the focus", s.who, name)
 			}
 			return
@@ -95,18 +96,18 @@ const nextArrow = `(() => {
 })()`
 
 // catchByArrows goes from cell to cell until so many packets are caught.
-func (s *sheet) catchByArrows(claims int64) {
+func (s *browserPage) catchByArrows(claims int64) {
 	s.t.Helper()
 	keys := map[string]string{"ArrowDown": kb.ArrowDown, "ArrowUp": kb.ArrowUp, "ArrowRight": kb.ArrowRight, "ArrowLeft": kb.ArrowLeft, "Enter": kb.Enter}
 	for deadline := time.Now().Add(soon); s.number("claims-count", "count") < claims; {
 		if time.Now().After(deadline) {
 			s.fail("not %d packets within %v", claims, soon)
 		}
-		if key := see[string](s, nextArrow); key != "" {
+		if key := evaluate[string](s, nextArrow); key != "" {
 			s.press(keys[key])
 		}
 	}
-	if !see[bool](s, fmt.Sprintf("document.activeElement.matches('%s')", at("cell"))) {
+	if !evaluate[bool](s, fmt.Sprintf("document.activeElement.matches('%s')", byTestName("cell"))) {
 		s.fail("a caught packet took the focus with it")
 	}
 }

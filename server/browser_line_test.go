@@ -15,13 +15,14 @@ import (
 // The network of a phone is cut in the middle of a round, and comes back: the page says so at once, comes back by itself, and
 // has what the player won meanwhile on another device.
 func TestAPhoneComesBackAfterACut(t *testing.T) {
+	t.Parallel()
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	cut := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
 	host := hostOf(t, in)
 	code := newRoom(t, host)
 
-	phone := newSheet(t, browser, testkit.PhoneScreen, "the phone behind the cut", "http://"+cut.Addr, "en")
+	phone := newBrowserPage(t, browser, testkit.PhoneScreen, "the phone behind the cut", "http://"+cut.Addr, "en")
 	phone.calm()
 	phone.open("/r/" + code)
 	phone.awaitPhase("entry")
@@ -39,8 +40,8 @@ func TestAPhoneComesBackAfterACut(t *testing.T) {
 	startRound(t, host, round.ID)
 	phone.awaitPhase("raining")
 	phone.tapDrops(1)
-	state := func(s *sheet) string {
-		return see[string](s, "document.querySelector('"+at("connection")+"').dataset.state")
+	state := func(s *browserPage) string {
+		return evaluate[string](s, "document.querySelector('"+byTestName("connection")+"').dataset.state")
 	}
 	if got := state(phone); got != "open" {
 		t.Errorf("before the cut the connection is %s", got)
@@ -48,7 +49,7 @@ func TestAPhoneComesBackAfterACut(t *testing.T) {
 
 	cut.Refuse()
 	cut.Cut()
-	phone.await("['waiting', 'connecting'].includes(document.querySelector('" + at("connection") + "').dataset.state)")
+	phone.await("['waiting', 'connecting'].includes(document.querySelector('" + byTestName("connection") + "').dataset.state)")
 	if words := phone.text("connection"); words == "" {
 		t.Error("a cut connection is not told in words")
 	}
@@ -59,20 +60,20 @@ func TestAPhoneComesBackAfterACut(t *testing.T) {
 	}
 
 	cut.Heal()
-	phone.await("document.querySelector('" + at("connection") + "').dataset.state === 'open'")
-	phone.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '3'", at("claims-count")))
+	phone.await("document.querySelector('" + byTestName("connection") + "').dataset.state === 'open'")
+	phone.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '3'", byTestName("claims-count")))
 	if phones, others := phone.number("sum", "cents"), other.number("sum", "cents"); phones != others {
 		t.Errorf("the phone shows %d cents, the other line %d", phones, others)
 	}
 	phone.tapDrops(4) // and plays on
-	other.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '4'", at("claims-count")))
+	other.await(fmt.Sprintf("document.querySelector('%s').dataset.count === '4'", byTestName("claims-count")))
 	audit(t, host, round.ID, nil)
 }
 
 // The watch over all these pages sees what it is there for: a page that asks another host, and what the policy stops.
 func TestTheWatchOverPagesSees(t *testing.T) {
 	in := startInstance(t)
-	s := newSheet(t, testkit.Chromium(t), testkit.LaptopScreen, "a page", in.url, "en")
+	s := newBrowserPage(t, testkit.Chromium(t), testkit.LaptopScreen, "a page", in.url, "en")
 	s.open("/")
 	s.do(chromedp.Evaluate[chromedp.Void](`void fetch('http://127.0.0.2:9/').catch(() => {})`))
 	s.do(chromedp.Evaluate[chromedp.Void](`console.error('something is wrong')`))
@@ -98,15 +99,15 @@ func TestTheWatchOverPagesSees(t *testing.T) {
 	})
 }
 
-// Case 25. Elsewhere a phone's tab slept, its socket died without a word, and when it woke it still said that it was connected
+// Elsewhere a phone's tab slept, its socket died without a word, and when it woke it still said that it was connected
 // and showed what had been. Here the line is tried as soon as the tab is looked at again, and what was missed is fetched.
-func TestCase25ATabWakesUpOnADeadLine(t *testing.T) {
+func TestATabWakesUpOnADeadLine(t *testing.T) {
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
 	host := hostOf(t, in)
 	code := newRoom(t, host)
-	phone := newSheet(t, browser, testkit.PhoneScreen, "the sleeping phone", "http://"+line.Addr, "en")
+	phone := newBrowserPage(t, browser, testkit.PhoneScreen, "the sleeping phone", "http://"+line.Addr, "en")
 	phone.calm()
 	phone.open("/r/" + code)
 	phone.awaitPhase("entry")
@@ -129,12 +130,12 @@ func TestCase25ATabWakesUpOnADeadLine(t *testing.T) {
 		return nil
 	})
 	line.Heal()
-	if state := see[string](phone, "document.querySelector('"+at("connection")+"').dataset.state"); state != "open" {
+	if state := evaluate[string](phone, "document.querySelector('"+byTestName("connection")+"').dataset.state"); state != "open" {
 		t.Errorf("the dead line says %s before anybody tries it", state)
 	}
 	phone.do(chromedp.Evaluate[chromedp.Void]("document.dispatchEvent(new Event('visibilitychange'))"))
-	phone.await(fmt.Sprintf("document.querySelector('%s').dataset.count > 1", at("claims-count")))
-	phone.await("document.querySelector('" + at("connection") + "').dataset.state === 'open'")
+	phone.await(fmt.Sprintf("document.querySelector('%s').dataset.count > 1", byTestName("claims-count")))
+	phone.await("document.querySelector('" + byTestName("connection") + "').dataset.state === 'open'")
 	claims, err := host.Claims(t.Context(), round.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -144,27 +145,27 @@ func TestCase25ATabWakesUpOnADeadLine(t *testing.T) {
 	}
 }
 
-// Case 24. Elsewhere proxies cut sockets that had been idle for a minute, and a player whose line had died without a word was
+// Elsewhere proxies cut sockets that had been idle for a minute, and a player whose line had died without a word was
 // counted for as long. Here both sides ask each other in time: the wall counts the player no more, the phone says that it lost
 // the room, and comes back when the line does.
-func TestCase24ADeadLineIsNoticedOnBothSides(t *testing.T) {
+func TestADeadLineIsNoticedOnBothSides(t *testing.T) {
 	t.Parallel()
 	in, browser := startInstance(t), testkit.Chromium(t)
 	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
 	room := newRoom(t, hostOf(t, in))
-	wall := newSheet(t, browser, testkit.BigScreen, "the wall", in.url, "en")
+	wall := newBrowserPage(t, browser, testkit.BigScreen, "the wall", in.url, "en")
 	wall.open("/screen/" + room)
 	phone := comeByLink(t, browser, &instance{url: "http://" + line.Addr}, room, "Ann")
 	online := func(count int) string {
-		return fmt.Sprintf("document.querySelector('%s').dataset.count === '%d'", at("online"), count)
+		return fmt.Sprintf("document.querySelector('%s').dataset.count === '%d'", byTestName("online"), count)
 	}
 	wall.await(online(1))
 
 	line.SwallowReplies(-1, "")
 	wall.awaitFor(pingsWithin+soon, online(0))
-	phone.awaitFor(pingsWithin+soon, "document.querySelector('"+at("connection")+"').dataset.state !== 'open'")
+	phone.awaitFor(pingsWithin+soon, "document.querySelector('"+byTestName("connection")+"').dataset.state !== 'open'")
 	line.Heal()
-	phone.awaitFor(time.Minute, "document.querySelector('"+at("connection")+"').dataset.state === 'open'")
+	phone.awaitFor(time.Minute, "document.querySelector('"+byTestName("connection")+"').dataset.state === 'open'")
 	wall.await(online(1))
 }
 

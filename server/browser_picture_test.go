@@ -15,7 +15,7 @@ import (
 const picturesFolder = "REDRAIN_SCREENSHOTS"
 
 // picture keeps a screenshot as NAME-LANGUAGE.png.
-func (s *sheet) picture(name string) {
+func (s *browserPage) picture(name string) {
 	s.t.Helper()
 	folder := os.Getenv(picturesFolder)
 	if folder == "" {

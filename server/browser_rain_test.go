@@ -18,18 +18,18 @@ type drop struct {
 }
 
 // dropsInReach are the drops of a kind that a finger can reach on this page right now.
-func (s *sheet) dropsInReach(kind string) []drop {
+func (s *browserPage) dropsInReach(kind string) []drop {
 	s.t.Helper()
-	return see[[]drop](s, fmt.Sprintf(
+	return evaluate[[]drop](s, fmt.Sprintf(
 		"(window.redrain?.drops() ?? []).filter(({ kind, y }) => kind === %q && y > 140 && y < innerHeight - 80)", kind))
 }
 
 // touchOne touches a drop of a kind, if one is in reach: where it will be, as people do, who see a little late what they touch
 // a little later. How late that is depends on the machine, so the touch before tells.
-func (s *sheet) touchOne(kind string) bool {
+func (s *browserPage) touchOne(kind string) bool {
 	s.t.Helper()
 	began := time.Now()
-	aimed := promised[[]drop](s, fmt.Sprintf(`new Promise((aimed) => {
+	aimed := evaluatePromise[[]drop](s, fmt.Sprintf(`new Promise((aimed) => {
 		const look = () => (window.redrain?.drops() ?? []).filter(({ kind }) => kind === %q);
 		const began = performance.now();
 		const before = new Map(look().map((one) => [one.drop, one]));
@@ -52,7 +52,7 @@ func (s *sheet) touchOne(kind string) bool {
 const lookFor = 40 * time.Millisecond
 
 // tapDrops touches what falls, one drop after the other, until the player has so many claims.
-func (s *sheet) tapDrops(claims int64) {
+func (s *browserPage) tapDrops(claims int64) {
 	s.t.Helper()
 	deadline := time.Now().Add(2 * soon) // fingers miss on a busy machine
 	for {
@@ -64,21 +64,21 @@ func (s *sheet) tapDrops(claims int64) {
 			s.fail("%d claims within %v, want %d", have, 2*soon, claims)
 		}
 		if s.touchOne("packet") {
-			s.awaitOrMiss(fmt.Sprintf("document.querySelector('%s')?.dataset.count > %d", at("claims-count"), have))
+			s.awaitOrMiss(fmt.Sprintf("document.querySelector('%s')?.dataset.count > %d", byTestName("claims-count"), have))
 		}
 	}
 }
 
 // awaitOrMiss waits for what a tap should lead to; a finger may also have missed.
-func (s *sheet) awaitOrMiss(expression string) {
+func (s *browserPage) awaitOrMiss(expression string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Second); !see[bool](s, "Boolean("+expression+")") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Second); !evaluate[bool](s, "Boolean("+expression+")") && time.Now().Before(deadline); {
 		time.Sleep(lookEvery)
 	}
 }
 
 // shownDrops are the heights of the packets that a page shows, by their drop.
-func (s *sheet) shownDrops() map[int64]float64 {
+func (s *browserPage) shownDrops() map[int64]float64 {
 	s.t.Helper()
 	heights := make(map[int64]float64)
 	for _, one := range s.dropsInReach("packet") {
@@ -90,7 +90,7 @@ func (s *sheet) shownDrops() map[int64]float64 {
 // wantSameFall finds the same drops at the same height on two devices of the same size. Reading takes a moment, in which they
 // fall a little. A device that has just come in may still be finding out what time it is; one that goes by a wrong clock
 // never agrees.
-func wantSameFall(t *testing.T, a, b *sheet) {
+func wantSameFall(t *testing.T, a, b *browserPage) {
 	t.Helper()
 	testkit.Eventually(t, soon, func() error {
 		before, there, after := a.shownDrops(), b.shownDrops(), a.shownDrops()

@@ -10,11 +10,12 @@ import (
 	"redrain/internal/testkit"
 )
 
-// Case 29. Elsewhere players with the same sum stood in another order on another screen.
+// Elsewhere players with the same sum stood in another order on another screen.
 //
 // Here whoever reached it first stands first, on both walls, though each hangs on an instance of its own, on the host's page, and
 // on the phones.
-func TestCase29TiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
+func TestTiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
+	t.Parallel()
 	a, b := startTwo(t, testkit.Redis(t).URL)
 	host, browser := hostOf(t, a), testkit.Chromium(t)
 	room := newRoom(t, host)
@@ -22,21 +23,21 @@ func TestCase29TiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
 		"total_cents": 700, "packets": 7, "cap": 1, "split": "dealt", "deal": "equal", "pace": "burst",
 		"countdown_ms": 0, "duration_ms": 60_000, "bomb_percent": 0,
 	})
-	var pages []*sheet
+	var pages []*browserPage
 	for who, in := range map[string]*instance{"the wall on the first instance": a, "the wall on the second": b} {
-		wall := newSheet(t, browser, testkit.BigScreen, who, in.url, "en")
+		wall := newBrowserPage(t, browser, testkit.BigScreen, who, in.url, "en")
 		wall.open("/screen/" + room)
 		wall.awaitPhase("waiting")
 		pages = append(pages, wall)
 	}
-	desk := newSheet(t, browser, testkit.LaptopScreen, "the host", b.url, "en")
-	desk.open("/host#/" + room)
-	desk.fill("password", password)
-	desk.click("login")
-	desk.awaitPhase("waiting")
-	pages = append(pages, desk)
+	hostPage := newBrowserPage(t, browser, testkit.LaptopScreen, "the host", b.url, "en")
+	hostPage.open("/host#/" + room)
+	hostPage.fill("password", password)
+	hostPage.click("login")
+	hostPage.awaitPhase("waiting")
+	pages = append(pages, hostPage)
 	ann, bob := comeByLink(t, browser, a, room, "Ann"), comeByLink(t, browser, b, room, "Bob")
-	others := seat(t, room, 4, a, b)
+	others := joinPlayers(t, room, 4, a, b)
 
 	startRound(t, host, round.ID)
 	bob.awaitPhase("raining")
@@ -75,16 +76,16 @@ func TestCase29TiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
 		page.awaitPhase("closed")
 		page.awaitRanks(order)
 	}
-	for phone, rank := range map[*sheet]string{bob: "1", ann: "6"} {
+	for phone, rank := range map[*browserPage]string{bob: "1", ann: "6"} {
 		phone.click("open-all")
-		phone.await("document.querySelector('" + at("own-rank") + "')?.dataset.rank === '" + rank + "'")
+		phone.await("document.querySelector('" + byTestName("own-rank") + "')?.dataset.rank === '" + rank + "'")
 	}
 }
 
 // comeByLink brings a player in on a phone of their own.
-func comeByLink(t *testing.T, browser *testkit.Browser, in *instance, room, name string) *sheet {
+func comeByLink(t *testing.T, browser *testkit.Browser, in *instance, room, name string) *browserPage {
 	t.Helper()
-	phone := newSheet(t, browser, testkit.PhoneScreen, name, in.url, "en")
+	phone := newBrowserPage(t, browser, testkit.PhoneScreen, name, in.url, "en")
 	phone.open("/r/" + room)
 	phone.awaitPhase("entry")
 	phone.fill("nickname", name)
@@ -94,12 +95,12 @@ func comeByLink(t *testing.T, browser *testkit.Browser, in *instance, room, name
 }
 
 // awaitRanks waits for the leaderboard's names, on the podium and below it, in their order.
-func (s *sheet) awaitRanks(names []string) {
+func (s *browserPage) awaitRanks(names []string) {
 	s.t.Helper()
 	const shown = `[...document.querySelectorAll('[data-test="rank"], [data-test="podium"]')]
 		.sort((a, b) => a.dataset.rank - b.dataset.rank).map((one) => one.querySelector('bdi').textContent)`
 	testkit.Eventually(s.t, soon, func() error {
-		if got := see[[]string](s, shown); !slices.Equal(got, names) {
+		if got := evaluate[[]string](s, shown); !slices.Equal(got, names) {
 			return fmt.Errorf("%s shows the ranks %q, want %q", s.who, got, names)
 		}
 		return nil

@@ -20,18 +20,18 @@ func TestPagesReadTheRoundWhenNothingIsHeard(t *testing.T) {
 	host := hostOf(t, other)
 	room := newRoom(t, host)
 	player := comeByLink(t, browser, other, room, "Ann")
-	wall := newSheet(t, browser, testkit.BigScreen, "the wall", deaf.url, "zh-CN")
+	wall := newBrowserPage(t, browser, testkit.BigScreen, "the wall", deaf.url, "zh-CN")
 	wall.open("/screen/" + room)
-	desk := newSheet(t, browser, testkit.LaptopScreen, "the host", deaf.url, "en")
-	desk.open("/host#/" + room)
-	desk.fill("password", password)
-	desk.click("login")
+	hostPage := newBrowserPage(t, browser, testkit.LaptopScreen, "the host", deaf.url, "en")
+	hostPage.open("/host#/" + room)
+	hostPage.fill("password", password)
+	hostPage.click("login")
 	phone := comeByLink(t, browser, deaf, room, "Bob")
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 600_000, "bomb_percent": 0,
 	})
 	startRound(t, host, round.ID)
-	for _, page := range []*sheet{wall, desk, player, phone} {
+	for _, page := range []*browserPage{wall, hostPage, player, phone} {
 		page.awaitPhase("raining")
 	}
 	player.tapDrops(1)
@@ -41,22 +41,22 @@ func TestPagesReadTheRoundWhenNothingIsHeard(t *testing.T) {
 	proxy.Stall()
 	player.tapDrops(3)
 	wall.awaitFor(soon, shows("claimed-packets", 3))
-	for _, page := range []*sheet{wall, desk} {
-		page.awaitFor(soon, "!document.querySelector('"+at("tally-age")+"')")
+	for _, page := range []*browserPage{wall, hostPage} {
+		page.awaitFor(soon, "!document.querySelector('"+byTestName("tally-age")+"')")
 	}
 
 	proxy.Refuse()
 	proxy.Cut()
-	for _, page := range []*sheet{wall, desk} {
-		page.awaitFor(15*time.Second+soon, "document.querySelector('"+at("tally-age")+"')?.dataset.seconds >= 15")
+	for _, page := range []*browserPage{wall, hostPage} {
+		page.awaitFor(15*time.Second+soon, "document.querySelector('"+byTestName("tally-age")+"')?.dataset.seconds >= 15")
 		page.readable("with old figures")
 		page.fits("with old figures")
 		page.accessible("with old figures")
 	}
 	proxy.Heal()
 	proxy.SwallowReplies(-1, "subscribe")
-	for _, page := range []*sheet{wall, desk} {
-		page.awaitFor(time.Minute, "!document.querySelector('"+at("tally-age")+"')") // the failures before it made the waits longer
+	for _, page := range []*browserPage{wall, hostPage} {
+		page.awaitFor(time.Minute, "!document.querySelector('"+byTestName("tally-age")+"')") // the failures before it made the waits longer
 	}
 
 	if _, err := host.Stop(t.Context(), round.ID); err != nil {
@@ -69,5 +69,5 @@ func TestPagesReadTheRoundWhenNothingIsHeard(t *testing.T) {
 
 // shows is whether something on a page has a count.
 func shows(name string, count int) string {
-	return fmt.Sprintf("document.querySelector('%s')?.dataset.count === '%d'", at(name), count)
+	return fmt.Sprintf("document.querySelector('%s')?.dataset.count === '%d'", byTestName(name), count)
 }

@@ -10,19 +10,19 @@ import (
 
 // What a player or a host has switched on a page is as they left it when they come back, in other tabs and on other pages too.
 func TestSwitchesAreRemembered(t *testing.T) {
-	v := openVenue(t)
+	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
 	phone := comeByLink(t, v.browser, v.instance, room, "Ann")
-	heard := "document.querySelector('" + at("sound") + "').getAttribute('aria-pressed')"
-	silent := see[string](phone, heard)
+	heard := "document.querySelector('" + byTestName("sound") + "').getAttribute('aria-pressed')"
+	silent := evaluate[string](phone, heard)
 	phone.click("language")
 	phone.click("calm")
 	phone.click("sound")
 	phone.await(heard + " !== '" + silent + "'")
-	switched := func(page *sheet) {
+	switched := func(page *browserPage) {
 		t.Helper()
 		page.await("document.documentElement.lang === 'zh-CN'")
-		page.await("document.querySelector('" + at("calm") + "').getAttribute('aria-pressed') === 'true'")
+		page.await("document.querySelector('" + byTestName("calm") + "').getAttribute('aria-pressed') === 'true'")
 	}
 	switched(phone)
 	phone.language = "zh-CN"
@@ -36,16 +36,16 @@ func TestSwitchesAreRemembered(t *testing.T) {
 	wall.awaitPhase("waiting")
 	switched(wall)
 
-	desk := phone.newTab(testkit.LaptopScreen, "the host in another tab", v.url, "en")
-	desk.open("/host")
-	desk.awaitPhase("login")
-	desk.await("document.documentElement.lang === 'zh-CN'")
+	hostPage := phone.newTab(testkit.LaptopScreen, "the host in another tab", v.url, "en")
+	hostPage.open("/host")
+	hostPage.awaitPhase("login")
+	hostPage.await("document.documentElement.lang === 'zh-CN'")
 	const dusk = "getComputedStyle(document.body).backgroundColor"
-	before := see[string](desk, dusk)
-	desk.click("theme")
-	desk.await(dusk + " !== " + "'" + before + "'")
-	after := see[string](desk, dusk)
-	desk.do(chromedp.Reload())
-	desk.awaitPhase("login")
-	desk.await(dusk + " === '" + after + "'")
+	before := evaluate[string](hostPage, dusk)
+	hostPage.click("theme")
+	hostPage.await(dusk + " !== " + "'" + before + "'")
+	after := evaluate[string](hostPage, dusk)
+	hostPage.do(chromedp.Reload())
+	hostPage.awaitPhase("login")
+	hostPage.await(dusk + " === '" + after + "'")
 }

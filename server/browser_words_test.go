@@ -22,10 +22,10 @@ const unreadable = `((language) => {
 })`
 
 // readable complains about words of a page that are not in its language.
-func (s *sheet) readable(state string) {
+func (s *browserPage) readable(state string) {
 	s.t.Helper()
 	language, _, _ := strings.Cut(s.language, "-")
-	if lang := see[string](s, "document.documentElement.lang"); !strings.HasPrefix(lang, language) {
+	if lang := evaluate[string](s, "document.documentElement.lang"); !strings.HasPrefix(lang, language) {
 		s.t.Errorf("%s, %s: the page's language is %q, want %s", s.who, state, lang, s.language)
 	}
 	if words := s.unreadableWords(language); len(words) > 0 {
@@ -33,15 +33,15 @@ func (s *sheet) readable(state string) {
 	}
 }
 
-func (s *sheet) unreadableWords(language string) []string {
+func (s *browserPage) unreadableWords(language string) []string {
 	s.t.Helper()
-	return see[[]string](s, fmt.Sprintf("%s(%q)", unreadable, language))
+	return evaluate[[]string](s, fmt.Sprintf("%s(%q)", unreadable, language))
 }
 
 // fits complains about what is wider than the page.
-func (s *sheet) fits(state string) {
+func (s *browserPage) fits(state string) {
 	s.t.Helper()
-	if over := see[float64](s, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+	if over := evaluate[float64](s, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 		s.t.Errorf("%s, %s: the page is %v pixels too wide", s.who, state, over)
 	}
 }

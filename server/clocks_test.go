@@ -84,6 +84,7 @@ func whoIs(t *testing.T, in *app, room, token string) (status int) {
 // Once, an instance refused sessions that another one had made whose clock was a second ahead: the player's page asked for a
 // nickname, and who gave one became a second player. Now who joins at one instance and plays at the other is one player.
 func TestOnePlayerOnInstancesWhoseClocksDiffer(t *testing.T) {
+	t.Parallel()
 	var ahead atomic.Int64 // ns
 	began := time.Now()
 	ahead.Store(int64(30 * time.Second))

@@ -14,6 +14,7 @@ import (
 // A database that is away for a while is no fault of the server's: hosts and players hear busy, and the same request works when it
 // is back, without a restart.
 func TestADatabaseThatIsAwayMakesRequestsBusy(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(testing.TB) *testkit.Database{"postgres": testkit.Postgres, "mariadb": testkit.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,7 @@ func durabilityOf(t *testing.T, in *instance) (ok bool, problem string) {
 			Problem string
 		}
 	}
-	openDesk(t, in).ask("GET", "/api/host/health", nil, 200, &health)
+	newHostAPI(t, in).ask("GET", "/api/host/health", nil, 200, &health)
 	for _, check := range health.Checks {
 		if check.Name == "durability" {
 			return check.OK, check.Problem
@@ -32,9 +32,10 @@ func durabilityOf(t *testing.T, in *instance) (ok bool, problem string) {
 }
 
 func TestARedisThatLosesMoneyIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	in := startInstance(t, "REDIS_URL="+testkit.Redis(t, "--maxmemory-policy", "allkeys-lru").URL)
 	in.Await(t, soon, `level=WARN msg="WINS CAN BE LOST[^\n]+allkeys-lru[^\n]+appendonly is no`)
-	status, body := get(t, in.url+"/readyz")
+	status, body := getBody(t, in.url+"/readyz")
 	var ready struct{ Warnings []string }
 	if err := json.Unmarshal([]byte(body), &ready); err != nil || status != 200 || len(ready.Warnings) != 1 {
 		t.Errorf("/readyz says %d %s", status, body)
@@ -59,6 +60,7 @@ func TestARedisThatLosesMoneyIsRefusedIfAsked(t *testing.T) {
 
 // A Redis that is set up anew while it runs is noticed, and an instance that must not run over one like that says so.
 func TestADurableRedisThatStopsBeingOne(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t, "--appendonly", "yes")
 	in := startInstance(t, "REDIS_URL="+server.URL, "REQUIRE_DURABLE_REDIS=1")
 	if strings.Contains(in.Output(), "WINS CAN BE LOST") {
@@ -72,7 +74,7 @@ func TestADurableRedisThatStopsBeingOne(t *testing.T) {
 	awaitReadiness := func(want int) {
 		t.Helper()
 		testkit.Eventually(t, soon, func() error {
-			if status, body := get(t, in.url+"/readyz"); status != want {
+			if status, body := getBody(t, in.url+"/readyz"); status != want {
 				return fmt.Errorf("/readyz says %d %s", status, body)
 			}
 			return nil
@@ -91,6 +93,7 @@ func TestADurableRedisThatStopsBeingOne(t *testing.T) {
 
 // Managed ones forbid to ask; that is said, and no reason not to start.
 func TestARedisThatDoesNotTellIsTaken(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	defer client.Close()
@@ -99,7 +102,7 @@ func TestARedisThatDoesNotTellIsTaken(t *testing.T) {
 	}
 	in := startInstance(t, "REDIS_URL="+server.URL, "REQUIRE_DURABLE_REDIS=1")
 	in.Await(t, soon, `level=WARN msg="cannot tell whether wins can be lost`)
-	if status, body := get(t, in.url+"/readyz"); status != 200 {
+	if status, body := getBody(t, in.url+"/readyz"); status != 200 {
 		t.Errorf("/readyz says %d %s", status, body)
 	}
 }

@@ -41,9 +41,9 @@ func awaitEnd(t *testing.T, books *sql.DB, round string, within time.Duration) (
 	return reason
 }
 
-// Case 35. Elsewhere a round hung when the host's page closed, or when the instance died that had started it. Here nobody needs
+// Elsewhere a round hung when the host's page closed, or when the instance died that had started it. Here nobody needs
 // to be connected anywhere: another instance ends it on time, and else the next start does.
-func TestCase35ARoundEndsWithNobodyThere(t *testing.T) {
+func TestARoundEndsWithNobodyThere(t *testing.T) {
 	t.Run("another instance", func(t *testing.T) {
 		t.Parallel()
 		database := t.TempDir() + "/books.db"
@@ -105,7 +105,7 @@ func TestTheDatabaseIsLockedForAWhile(t *testing.T) {
 	in := startInstance(t, "REDIS_URL="+testkit.Redis(t).URL, "DATABASE_URL=sqlite:"+database)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	players := seat(t, room, 10, in)
+	players := joinPlayers(t, room, 10, in)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 10_000, "packets": 300, "cap": 100, "countdown_ms": 0, "duration_ms": 5000, "close_when_sold_out": false,
 	})
@@ -137,7 +137,7 @@ func TestTheDatabaseIsLockedForAWhile(t *testing.T) {
 		}
 		return nil
 	})
-	if status, body := get(t, in.url+"/healthz"); status != http.StatusOK {
+	if status, body := getBody(t, in.url+"/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz says %d %s", status, body)
 	}
 	unlock()

@@ -58,7 +58,7 @@ type networkConditions struct {
 var emulateNetwork = cdp.Command[networkConditions, cdp.Empty]{Method: "Network.emulateNetworkConditions"}
 
 // slowLine gives a page the latency of a poor mobile network.
-func (s *sheet) slowLine(latency time.Duration) {
+func (s *browserPage) slowLine(latency time.Duration) {
 	s.t.Helper()
 	conditions := networkConditions{Latency: float64(latency.Milliseconds()), DownloadThroughput: -1, UploadThroughput: -1}
 	if _, err := chromedp.Call(s.ctx, emulateNetwork, conditions); err != nil {
@@ -101,11 +101,12 @@ const rowCount = `document.querySelectorAll('[data-test="player"]').length`
 // A room of 10,000 guests on a phone behind a slow line, while five more join each second: the list opens at once and keeps
 // up, more of it is shown by keyboard, a search finds the first guest of all, and who is renamed or blocked shows at once.
 func TestTheListOfManyGuestsStaysUsable(t *testing.T) {
+	t.Parallel()
 	in, room := openCrowd(t, manyGuests)
 	browser := testkit.Chromium(t)
 	for _, language := range []string{"zh-CN", "en-GB"} {
 		t.Run(language, func(t *testing.T) {
-			s := newSheet(t, browser.In(t), testkit.PhoneScreen, "the host", in.url, language)
+			s := newBrowserPage(t, browser.In(t), testkit.PhoneScreen, "the host", in.url, language)
 			s.calm()
 			s.open("/host")
 			s.fill("password", password)
@@ -122,10 +123,10 @@ func TestTheListOfManyGuestsStaysUsable(t *testing.T) {
 			s.click("players-search")
 			s.fill("players-search", "x")
 			s.fill("players-search", "新来的")
-			s.await("document.querySelector('" + at("players") + "').dataset.sought === '新来的' && " + rowCount + " > 0")
+			s.await("document.querySelector('" + byTestName("players") + "').dataset.sought === '新来的' && " + rowCount + " > 0")
 			s.do(chromedp.KeyEvent(kb.Escape)) // empties the field
 			joined := int64(stop())
-			s.await("document.querySelector('" + at("players") + "').dataset.sought === ''")
+			s.await("document.querySelector('" + byTestName("players") + "').dataset.sought === ''")
 			testkit.Eventually(t, soon, func() error {
 				if count := s.number("players", "count"); count < manyGuests+joined {
 					return fmt.Errorf("%d guests are counted", count)
@@ -140,32 +141,32 @@ func TestTheListOfManyGuestsStaysUsable(t *testing.T) {
 }
 
 // openList opens the tab, and finds the first page within a couple of seconds.
-func (s *sheet) openList() {
+func (s *browserPage) openList() {
 	s.t.Helper()
-	took := promised[float64](s, fmt.Sprintf(`new Promise((done) => {
+	took := evaluatePromise[float64](s, fmt.Sprintf(`new Promise((done) => {
 		const began = performance.now();
 		document.querySelector('%s').click();
 		const look = () => (%s >= 50 ? done(performance.now() - began) : setTimeout(look, 10));
 		look();
-	})`, at("tab-players"), rowCount))
+	})`, byTestName("tab-players"), rowCount))
 	s.t.Logf("the first page of 10,000 guests is there after %.0f ms", took)
 	if took > 2000 {
 		s.t.Errorf("the list took %.0f ms", took)
 	}
-	if rows := see[int](s, rowCount); rows != 50 {
+	if rows := evaluate[int](s, rowCount); rows != 50 {
 		s.t.Errorf("%d rows are drawn at first", rows)
 	}
 }
 
 // followJoins sees newcomers on top and counted, by small answers.
-func (s *sheet) followJoins() {
+func (s *browserPage) followJoins() {
 	s.t.Helper()
 	before := s.number("players", "count")
-	see[bool](s, "performance.clearResourceTimings() === undefined")
-	s.await(fmt.Sprintf("document.querySelector('%s').dataset.count >= %d", at("players"), before+8))
-	s.await("document.querySelector('" + at("player") + "').innerText.includes('新来的')")
+	evaluate[bool](s, "performance.clearResourceTimings() === undefined")
+	s.await(fmt.Sprintf("document.querySelector('%s').dataset.count >= %d", byTestName("players"), before+8))
+	s.await("document.querySelector('" + byTestName("player") + "').innerText.includes('新来的')")
 	const sizes = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/players?')).map(({ transferSize }) => transferSize)`
-	for _, size := range see[[]int](s, sizes) {
+	for _, size := range evaluate[[]int](s, sizes) {
 		if size > 8000 {
 			s.t.Errorf("an answer about newcomers has %d bytes", size)
 		}
@@ -173,43 +174,43 @@ func (s *sheet) followJoins() {
 }
 
 // showMore shows the next page by keyboard, and finds the focus on its first row.
-func (s *sheet) showMore() {
+func (s *browserPage) showMore() {
 	s.t.Helper()
-	last := see[string](s, "[...document.querySelectorAll('"+at("player")+"')].at(-1).dataset.player")
-	see[bool](s, "document.querySelector('"+at("more-players")+"').focus() === undefined")
+	last := evaluate[string](s, "[...document.querySelectorAll('"+byTestName("player")+"')].at(-1).dataset.player")
+	evaluate[bool](s, "document.querySelector('"+byTestName("more-players")+"').focus() === undefined")
 	s.press(kb.Enter)
 	s.await(rowCount + " >= 95")
-	s.await("document.activeElement.matches('" + at("rename") + "')")
-	if !see[bool](s, fmt.Sprintf("[...document.querySelectorAll('%s')].some((row) => row.dataset.player === %q)", at("player"), last)) {
+	s.await("document.activeElement.matches('" + byTestName("rename") + "')")
+	if !evaluate[bool](s, fmt.Sprintf("[...document.querySelectorAll('%s')].some((row) => row.dataset.player === %q)", byTestName("player"), last)) {
 		s.t.Error("who was shown is not any more")
 	}
 	s.picture(fmt.Sprintf("host-players-more-%dx%d", s.screen.Width, s.screen.Height))
 }
 
 // findFirst searches the oldest guest, renames and blocks them, and lets them in again.
-func (s *sheet) findFirst(language string) {
+func (s *browserPage) findFirst(language string) {
 	s.t.Helper()
 	s.fill("players-search", "客人 77")
 	s.fill("players-search", "客人 7777")
 	s.await(rowCount + " === 1")
 	s.click("rename")
-	s.await("document.activeElement.matches('" + at("new-name") + "')")
+	s.await("document.activeElement.matches('" + byTestName("new-name") + "')")
 	name := "客人 7777 " + language
 	s.fill("new-name", name)
 	s.press(kb.Enter)
-	s.await(fmt.Sprintf("document.querySelector('%s')?.innerText.includes(%q)", at("player"), name))
-	s.await("document.activeElement.matches('" + at("rename") + "')")
+	s.await(fmt.Sprintf("document.querySelector('%s')?.innerText.includes(%q)", byTestName("player"), name))
+	s.await("document.activeElement.matches('" + byTestName("rename") + "')")
 	s.click("block")
-	s.await(fmt.Sprintf("document.querySelector('%s')?.innerText === %q", at("dialog-about"), name))
+	s.await(fmt.Sprintf("document.querySelector('%s')?.innerText === %q", byTestName("dialog-about"), name))
 	s.readable("the question")
 	s.accessible("the question")
 	s.picture(fmt.Sprintf("host-block-%dx%d", s.screen.Width, s.screen.Height))
 	s.click("dialog-yes")
-	s.await("document.querySelector('" + at("player") + "').dataset.blocked === 'true'")
-	s.await("document.activeElement.matches('" + at("unblock") + "')")
+	s.await("document.querySelector('" + byTestName("player") + "').dataset.blocked === 'true'")
+	s.await("document.activeElement.matches('" + byTestName("unblock") + "')")
 	s.accessible("a blocked guest")
 	s.click("unblock")
-	s.await("document.querySelector('" + at("player") + "').dataset.blocked === 'false'")
+	s.await("document.querySelector('" + byTestName("player") + "').dataset.blocked === 'false'")
 }
 
 // Rows stay under the finger of who is at work on the list, and who joins meanwhile waits above it. When the server does not
@@ -226,7 +227,7 @@ func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
 		}
 	}
 	join("Ann")
-	s := newSheet(t, browser, testkit.PhoneScreen, "the host", "http://"+cut.Addr, "en-GB")
+	s := newBrowserPage(t, browser, testkit.PhoneScreen, "the host", "http://"+cut.Addr, "en-GB")
 	s.calm()
 	s.open("/host#/" + room + "/players")
 	s.fill("password", password)
@@ -234,8 +235,8 @@ func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
 	s.await(rowCount + " === 1")
 	s.click("rename")
 	join("Bob")
-	s.await("document.querySelector('" + at("players-new") + "')?.dataset.count === '1'")
-	if rows := see[int](s, rowCount); rows != 1 {
+	s.await("document.querySelector('" + byTestName("players-new") + "')?.dataset.count === '1'")
+	if rows := evaluate[int](s, rowCount); rows != 1 {
 		t.Errorf("%d rows while one of them is at work on", rows)
 	}
 	s.accessible("somebody waits above")
@@ -249,26 +250,27 @@ func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
 
 	cut.Refuse()
 	cut.Cut()
-	s.await("document.querySelector('" + at("stale") + "')")
+	s.await("document.querySelector('" + byTestName("stale") + "')")
 	join("Cat")
 	s.accessible("the list is old")
 	s.picture("host-players-stale-390x844")
 	cut.Heal()
-	s.await(rowCount + " === 3 && !document.querySelector('" + at("stale") + "')")
+	s.await(rowCount + " === 3 && !document.querySelector('" + byTestName("stale") + "')")
 }
 
 // The list is within the width of phones, tablets and desks, readable in both languages, and keeps nobody out in either theme.
 func TestTheListOfGuestsSuitsEveryScreen(t *testing.T) {
+	t.Parallel()
 	in, room := openCrowd(t, 120)
 	browser := testkit.Chromium(t)
 	for i, screen := range []testkit.Screen{testkit.PhoneScreen, testkit.TabletScreen, {Width: 1440, Height: 900, Scale: 1}} {
-		s := newSheet(t, browser, screen, "the host", in.url, []string{"zh-CN", "en-GB"}[i%2])
+		s := newBrowserPage(t, browser, screen, "the host", in.url, []string{"zh-CN", "en-GB"}[i%2])
 		s.calm()
 		s.open("/host#/" + room + "/players")
 		s.fill("password", password)
 		s.click("login")
 		s.await(rowCount + " === 50")
-		s.await("document.querySelector('" + at("doors") + "')")
+		s.await("document.querySelector('" + byTestName("doors") + "')")
 		for _, theme := range []string{"one theme", "the other theme"} {
 			s.readable(theme)
 			s.fits(theme)

@@ -18,7 +18,7 @@ func TestPostgresHangsInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	database := testkit.SharedPostgres(t)
-	playThrough(t, server.URL, 25*time.Second, func(n *night) {
+	playThrough(t, server.URL, 25*time.Second, func(n *liveRound) {
 		screen := testkit.Connect(t, testkit.Visit{URL: n.in.url, Room: n.room, Role: wire.RoleScreen})
 		testkit.Expect(screen, func(tally wire.Tally) bool { return len(tally.Top) > 5 && named(tally) })
 		unlock := lockAll(t, database)
@@ -27,7 +27,7 @@ func TestPostgresHangsInTheMiddleOfARound(t *testing.T) {
 			won := n.claims()
 			testkit.Expect(screen, func(tally wire.Tally) bool { return tally.ClaimedPackets >= won && named(tally) })
 		}
-		again := n.players[0].SameAs(n.in.url)
+		again := n.players[0].OpenTab(n.in.url)
 		if err := again.Connect(t.Context()); err != nil {
 			t.Errorf("a player who comes back: %v", err)
 		}

@@ -16,13 +16,14 @@ import (
 // The instance that granted claims dies together with Redis, which comes back without them, and no settler has seen them. The
 // other instance was only watched on a big screen: it freezes the round, its host's page hears why, and operators count one.
 func TestAnInstanceThatOnlyHeardNoticesWhatRedisLost(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	a, b := startTwo(t, server.URL, "NO_SETTLE=true")
 	host := hostOf(t, b)
 	room := newRoom(t, host)
-	watching := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleHost, Token: openDesk(t, b).token})
-	player := seat(t, room, 1, a)[0]
+	watching := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleHost, Token: newHostAPI(t, b).token})
+	player := joinPlayers(t, room, 1, a)[0]
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 50_000, "packets": 500, "cap": 100, "countdown_ms": 0, "duration_ms": 600_000, "pace": "burst", "bomb_percent": 0,
 	})
@@ -68,7 +69,7 @@ func TestAnInstanceThatOnlyHeardNoticesWhatRedisLost(t *testing.T) {
 	if err != nil || books.Agrees || len(books.Differences) == 0 {
 		t.Errorf("the books are %+v, %v", books, err)
 	}
-	if status, metrics := get(t, b.url+"/metrics"); status != 200 || !strings.Contains(metrics, "redrain_settle_lost_total 1\n") {
+	if status, metrics := getBody(t, b.url+"/metrics"); status != 200 || !strings.Contains(metrics, "redrain_settle_lost_total 1\n") {
 		t.Errorf("the metrics are %d %s", status, metrics)
 	}
 }

@@ -43,12 +43,13 @@ func openingOf(t *testing.T, in *instance, round string, player *bots.Player) (s
 // What a packet holds is the same right after it was won, when its round is settled, when Redis has forgotten it, on another
 // instance, and after all of them were started anew.
 func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	env := []string{"REDIS_URL=" + server.URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db", "SESSION_SECRET=0123456789abcdef0123456789abcdef"}
 	a := startInstance(t, env...)
 	host := hostOf(t, a)
 	room := newRoom(t, host)
-	players := seat(t, room, 6, a)
+	players := joinPlayers(t, room, 6, a)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 5000, "packets": 8, "cap": 2, "countdown_ms": 0, "duration_ms": 8000, "pace": "burst", "bomb_percent": 0,
 	})
@@ -101,11 +102,12 @@ func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
 
 // Redis lost a round in the middle: what reached the books is shown to its host and its players as before.
 func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+server.URL)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	players := seat(t, room, 4, in)
+	players := joinPlayers(t, room, 4, in)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 5000, "packets": 4, "countdown_ms": 0, "duration_ms": 60_000, "pace": "burst", "bomb_percent": 0, "close_when_sold_out": false,
 	})

@@ -16,8 +16,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// night is one instance, its Redis, and players who tap whatever falls until the round is over.
-type night struct {
+// liveRound is one instance, its Redis, and players who tap whatever falls until the round is over.
+type liveRound struct {
 	t       *testing.T
 	in      *instance
 	host    *bots.Host
@@ -28,12 +28,12 @@ type night struct {
 }
 
 // playThrough lets players play a round while something happens to what they play on, and audits it when it is over.
-func playThrough(t *testing.T, redisURL string, duration time.Duration, happens func(n *night), env ...string) {
+func playThrough(t *testing.T, redisURL string, duration time.Duration, happens func(n *liveRound), env ...string) {
 	t.Helper()
 	in := startInstance(t, append([]string{"REDIS_URL=" + redisURL}, env...)...)
-	n := &night{t: t, in: in, host: hostOf(t, in), played: make(chan struct{})}
+	n := &liveRound{t: t, in: in, host: hostOf(t, in), played: make(chan struct{})}
 	n.room = newRoom(t, n.host)
-	n.players = seat(t, n.room, 20, in)
+	n.players = joinPlayers(t, n.room, 20, in)
 	n.round = newRound(t, n.host, n.room, map[string]any{
 		"total_cents": 100_000, "packets": 400, "cap": 100, "countdown_ms": 0, "duration_ms": duration.Milliseconds(),
 		"drops_per_second": 10, "close_when_sold_out": false,
@@ -57,7 +57,7 @@ func playThrough(t *testing.T, redisURL string, duration time.Duration, happens 
 }
 
 // claims is how many claims the players were told of.
-func (n *night) claims() int {
+func (n *liveRound) claims() int {
 	claims := 0
 	for _, p := range n.players {
 		claims += len(p.Won())
@@ -65,16 +65,16 @@ func (n *night) claims() int {
 	return claims
 }
 
-func (n *night) heard(outcome game.Outcome) int {
+func (n *liveRound) heard(outcome game.Outcome) int {
 	heard := 0
 	for _, p := range n.players {
-		heard += p.Heard(outcome)
+		heard += p.OutcomeCount(outcome)
 	}
 	return heard
 }
 
 // awaitClaims waits for so many more claims than there are now.
-func (n *night) awaitClaims(more int) {
+func (n *liveRound) awaitClaims(more int) {
 	n.t.Helper()
 	before := n.claims()
 	testkit.Eventually(n.t, soon, func() error {
@@ -85,7 +85,7 @@ func (n *night) awaitClaims(more int) {
 	})
 }
 
-func (n *night) awaitBusy() {
+func (n *liveRound) awaitBusy() {
 	n.t.Helper()
 	testkit.Eventually(n.t, soon, func() error {
 		if n.heard(game.Busy) == 0 {
@@ -96,10 +96,10 @@ func (n *night) awaitBusy() {
 }
 
 // awaitReady waits until /readyz has a status, and a reason that contains words.
-func (n *night) awaitReady(status int, words string) {
+func (n *liveRound) awaitReady(status int, words string) {
 	n.t.Helper()
 	testkit.Eventually(n.t, soon, func() error {
-		got, body := get(n.t, n.in.url+"/readyz")
+		got, body := getBody(n.t, n.in.url+"/readyz")
 		if got != status || !strings.Contains(body, words) {
 			return fmt.Errorf("/readyz says %d %s", got, body)
 		}
@@ -107,7 +107,7 @@ func (n *night) awaitReady(status int, words string) {
 	})
 }
 
-func get(t *testing.T, url string) (status int, body string) {
+func getBody(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -139,11 +139,11 @@ func redisOf(t *testing.T, server *testkit.RedisServer) *redis.Client {
 func TestRedisDiesInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
-	playThrough(t, server.URL, 15*time.Second, func(n *night) {
+	playThrough(t, server.URL, 15*time.Second, func(n *liveRound) {
 		server.Kill()
 		n.awaitReady(http.StatusServiceUnavailable, "redis: ")
 		n.awaitBusy()
-		if status, body := get(t, n.in.url+"/healthz"); status != http.StatusOK {
+		if status, body := getBody(t, n.in.url+"/healthz"); status != http.StatusOK {
 			t.Errorf("/healthz says %d %s", status, body)
 		}
 		server.Restart()
@@ -156,7 +156,7 @@ func TestRedisDiesInTheMiddleOfARound(t *testing.T) {
 func TestRedisStandsStillForAWhile(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	playThrough(t, server.URL, 10*time.Second, func(n *night) {
+	playThrough(t, server.URL, 10*time.Second, func(n *liveRound) {
 		server.Freeze()
 		n.awaitReady(http.StatusServiceUnavailable, "redis: ") // after 2 s
 		server.Thaw()
@@ -165,13 +165,13 @@ func TestRedisStandsStillForAWhile(t *testing.T) {
 	})
 }
 
-// Case 13. Elsewhere a full Redis failed scripts half-way, after they had taken stock, and health checks saw nothing. Here the
+// Elsewhere a full Redis failed scripts half-way, after they had taken stock, and health checks saw nothing. Here the
 // first write is refused, nothing is half done, players hear busy, and readiness says why until there is room again.
-func TestCase13RedisIsFullInTheMiddleOfARound(t *testing.T) {
+func TestRedisIsFullInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	direct := redisOf(t, server)
-	playThrough(t, server.URL, 12*time.Second, func(n *night) {
+	playThrough(t, server.URL, 12*time.Second, func(n *liveRound) {
 		if err := direct.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -215,12 +215,12 @@ func stateOf(t *testing.T, direct *redis.Client, round string) string {
 	return fmt.Sprintln(state.Val(), claims.Val(), board.Val(), outbox.Val())
 }
 
-// Case 12. Elsewhere a SCRIPT FLUSH in the middle of a round made every grab fail with NOSCRIPT. Here no grab fails.
-func TestCase12ScriptsAreFlushedInTheMiddleOfARound(t *testing.T) {
+// Elsewhere a SCRIPT FLUSH in the middle of a round made every grab fail with NOSCRIPT. Here no grab fails.
+func TestScriptsAreFlushedInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	direct := redisOf(t, server)
-	playThrough(t, server.URL, 6*time.Second, func(n *night) {
+	playThrough(t, server.URL, 6*time.Second, func(n *liveRound) {
 		for range 20 {
 			if err := direct.ScriptFlush(t.Context()).Err(); err != nil {
 				t.Fatal(err)
@@ -238,7 +238,7 @@ func TestLostRepliesCountOnce(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	proxy := testkit.NewSwallowProxy(t, server.Addr)
-	playThrough(t, "redis://"+proxy.Addr, 12*time.Second, func(n *night) {
+	playThrough(t, "redis://"+proxy.Addr, 12*time.Second, func(n *liveRound) {
 		for swallowed := range 4 {
 			proxy.SwallowReplies(1, "evalsha")
 			testkit.Eventually(t, soon, func() error {

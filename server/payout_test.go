@@ -43,6 +43,7 @@ func TestPayoutsThatAreRefusedAtTheStart(t *testing.T) {
 
 // What players won reaches the host's own balance system once, from a round to a restart of its receiver.
 func TestWonMoneyIsPaidOut(t *testing.T) {
+	t.Parallel()
 	receiver, err := example.NewReceiver(payoutSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -50,14 +51,14 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 	server := httptest.NewServer(receiver)
 	defer server.Close()
 	a, b := startTwo(t, testkit.Redis(t).URL, "PAYOUT_WEBHOOK_URL="+server.URL, "PAYOUT_SECRET="+payoutSecret, "PAYOUT_BATCH=3")
-	host, desk := hostOf(t, a), openDesk(t, b)
+	host, api := hostOf(t, a), newHostAPI(t, b)
 	room := newRoom(t, host)
-	players := seat(t, room, 10, a, b)
+	players := joinPlayers(t, room, 10, a, b)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 1000, "packets": 10, "countdown_ms": 0, "duration_ms": 10_000, "pace": "burst", "bomb_percent": 0,
 	})
 	path := "/api/rounds/" + round.ID + "/payouts"
-	desk.ask("POST", path+"/resend", map[string]any{}, 409, nil)
+	api.ask("POST", path+"/resend", map[string]any{}, 409, nil)
 	startRound(t, host, round.ID)
 	tapAll(t.Context(), t, round.ID, players)
 	books := awaitSettled(t, host, round.ID)
@@ -72,7 +73,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 		}
 	}
 	testkit.Eventually(t, soon, func() error {
-		desk.ask("GET", path, nil, 200, &shown)
+		api.ask("GET", path, nil, 200, &shown)
 		if shown.Sums.Paid.Claims != int64(books.Ledger.Claims) {
 			return fmt.Errorf("the payouts are %+v", shown)
 		}
@@ -96,7 +97,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 		t.Errorf("after the payouts the books are %+v, %v", again, err)
 	}
 	var resent struct{ Payouts int }
-	desk.ask("POST", path+"/resend", map[string]any{}, 200, &resent)
+	api.ask("POST", path+"/resend", map[string]any{}, 200, &resent)
 	if resent.Payouts != 0 {
 		t.Errorf("%d paid payouts are sent again", resent.Payouts)
 	}
@@ -105,11 +106,11 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 			PaidOutCents int64 `json:"paid_out_cents"`
 		}
 	}
-	desk.ask("GET", "/api/rooms/"+room+"/books", nil, 200, &roomBooks)
+	api.ask("GET", "/api/rooms/"+room+"/books", nil, 200, &roomBooks)
 	if roomBooks.Sum.PaidOutCents != sum {
 		t.Errorf("the room's books say %+v, want %d", roomBooks, sum)
 	}
-	_, file := get(t, a.url+"/api/rounds/"+round.ID+"/claims.csv")
+	_, file := getBody(t, a.url+"/api/rounds/"+round.ID+"/claims.csv")
 	if !strings.Contains(file, "unauthorized") {
 		t.Errorf("a stranger gets the claims: %s", file)
 	}
@@ -118,6 +119,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 // Processes that settle pay out, those that serve need not. A receiver that was away during the round, and for good as far as
 // anybody knew, gets everything when the host has it sent again, by whichever instance is asked.
 func TestTheHostHasPayoutsSentAgain(t *testing.T) {
+	t.Parallel()
 	receiver, err := example.NewReceiver(payoutSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -137,10 +139,10 @@ func TestTheHostHasPayoutsSentAgain(t *testing.T) {
 		"PAYOUT_WEBHOOK_URL=" + server.URL, "PAYOUT_SECRET=" + payoutSecret,
 	}
 	in := startInstance(t, append(shared, "NO_SETTLE=1")...)
-	settler := program(t, shared, "settle")
-	host, desk := hostOf(t, in), openDesk(t, in)
+	settler := startProgram(t, shared, "settle")
+	host, api := hostOf(t, in), newHostAPI(t, in)
 	room := newRoom(t, host)
-	players := seat(t, room, 3, in)
+	players := joinPlayers(t, room, 3, in)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 300, "packets": 3, "countdown_ms": 0, "duration_ms": 10_000, "pace": "burst", "bomb_percent": 0,
 	})
@@ -155,7 +157,7 @@ func TestTheHostHasPayoutsSentAgain(t *testing.T) {
 	await := func(paid int, problem string) {
 		t.Helper()
 		testkit.Eventually(t, soon, func() error {
-			desk.ask("GET", path, nil, 200, &shown)
+			api.ask("GET", path, nil, 200, &shown)
 			if shown.Sums.Paid.Claims != paid || len(shown.Payouts) != claims || shown.Payouts[0].Problem != problem {
 				return fmt.Errorf("the payouts are %+v", shown)
 			}
@@ -164,7 +166,7 @@ func TestTheHostHasPayoutsSentAgain(t *testing.T) {
 	}
 	await(0, "answered 502")
 	away.Store(false)
-	desk.ask("POST", path+"/resend", map[string]any{}, 200, nil)
+	api.ask("POST", path+"/resend", map[string]any{}, 200, nil)
 	await(claims, "")
 	if receiver.Payouts() != claims {
 		t.Errorf("the receiver has %d payouts of %d", receiver.Payouts(), claims)

@@ -15,13 +15,14 @@ import (
 //
 // Session locks do not work there: they stay on a connection of the pooler's, where they shut out everybody or nobody.
 func TestTwoInstancesPlayThroughAPooler(t *testing.T) {
+	t.Parallel()
 	for _, pool := range []int{1, 2} {
 		t.Run(fmt.Sprint(pool), func(t *testing.T) {
 			database := testkit.PgBouncer(t, testkit.SharedPostgres(t), pool).URL
 			env := []string{
 				"HOST=127.0.0.1", "PORT=0", "HOST_PASSWORD=" + password, "REDIS_URL=" + testkit.Redis(t).URL, "DATABASE_URL=" + database,
 			}
-			a, b := program(t, env), program(t, env)
+			a, b := startProgram(t, env), startProgram(t, env)
 			instances := []*instance{{Program: a}, {Program: b}}
 			for _, in := range instances {
 				in.url = in.Await(t, soon, `players +(http://127\.0\.0\.1:\d+)/`)[1]
@@ -32,7 +33,7 @@ func TestTwoInstancesPlayThroughAPooler(t *testing.T) {
 					t.Errorf("it ended with %d: %s", code, in.Output())
 				}
 			}
-			check := program(t, env[3:], "reconcile")
+			check := startProgram(t, env[3:], "reconcile")
 			if code := check.Wait(t, soon); code != exitOK || !strings.Contains(check.Output(), "settled   agrees") {
 				t.Errorf("server reconcile ended with %d: %s", code, check.Output())
 			}
@@ -44,7 +45,7 @@ func playThroughPooler(t *testing.T, instances []*instance) {
 	t.Helper()
 	host := hostOf(t, instances[0])
 	room := newRoom(t, host)
-	players := seat(t, room, 6, instances...)
+	players := joinPlayers(t, room, 6, instances...)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 10_000, "packets": 60, "cap": 20, "countdown_ms": 0, "duration_ms": 3000, "close_when_sold_out": false,
 	})

@@ -45,11 +45,11 @@ func BenchmarkRainFrames(b *testing.B) {
 }
 
 // openRain is a phone's page on which it rains for minutes.
-func openRain(b *testing.B, in *instance, screen testkit.Screen) *sheet {
+func openRain(b *testing.B, in *instance, screen testkit.Screen) *browserPage {
 	b.Helper()
 	host := hostOf(b, in)
 	room := newRoom(b, host)
-	phone := newSheet(b, testkit.Chromium(b), screen, "the phone", in.url, "en")
+	phone := newBrowserPage(b, testkit.Chromium(b), screen, "the phone", in.url, "en")
 	phone.open("/r/" + room)
 	phone.awaitPhase("entry")
 	phone.fill("nickname", "Ann")
@@ -62,7 +62,7 @@ func openRain(b *testing.B, in *instance, screen testkit.Screen) *sheet {
 	return phone
 }
 
-func reportFrames(b *testing.B, phone *sheet) {
+func reportFrames(b *testing.B, phone *browserPage) {
 	b.Helper()
 	drops := phone.awaitRainOf(rainDrops)
 	var all []frames
@@ -85,7 +85,7 @@ func medianOf(all []frames, of func(frames) float64) float64 {
 	return values[len(values)/2]
 }
 
-func (s *sheet) slowDown(times float64) {
+func (s *browserPage) slowDown(times float64) {
 	s.t.Helper()
 	if _, err := chromedp.Call(s.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: times}); err != nil {
 		s.t.Fatal(err)
@@ -94,9 +94,9 @@ func (s *sheet) slowDown(times float64) {
 
 // awaitRainOf waits until so many drops are drawn in one frame, and returns how many those are. Nothing counts any more when
 // it returns.
-func (s *sheet) awaitRainOf(drops int) float64 {
+func (s *browserPage) awaitRainOf(drops int) float64 {
 	s.t.Helper()
-	return promised[float64](s, fmt.Sprintf(`new Promise((enough) => {
+	return evaluatePromise[float64](s, fmt.Sprintf(`new Promise((enough) => {
 		const pen = CanvasRenderingContext2D.prototype, { drawImage } = pen;
 		let drawn = 0;
 		pen.drawImage = function (...args) {
@@ -116,9 +116,9 @@ func (s *sheet) awaitRainOf(drops int) float64 {
 }
 
 // measureFrames watches the page for so many frames. Nobody asks the page for anything meanwhile.
-func (s *sheet) measureFrames(count int) frames {
+func (s *browserPage) measureFrames(count int) frames {
 	s.t.Helper()
-	got := promised[struct{ P50, P95, PerSecond float64 }](s, fmt.Sprintf(`new Promise((measured) => {
+	got := evaluatePromise[struct{ P50, P95, PerSecond float64 }](s, fmt.Sprintf(`new Promise((measured) => {
 		const began = performance.now();
 		let frames = 0;
 		const next = () => {

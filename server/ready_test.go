@@ -14,7 +14,7 @@ import (
 func readiness(t *testing.T, in *instance, within time.Duration, status int, words string) {
 	t.Helper()
 	testkit.Eventually(t, within, func() error {
-		got, body := get(t, in.url+"/readyz")
+		got, body := getBody(t, in.url+"/readyz")
 		if got != status || !strings.Contains(body, words) {
 			return fmt.Errorf("/readyz says %d %s", got, body)
 		}
@@ -24,6 +24,7 @@ func readiness(t *testing.T, in *instance, within time.Duration, status int, wor
 
 // The connection by which an instance hears stays open and nothing comes: its screens stood still, and it was said to be ready.
 func TestAnInstanceThatHearsNothingIsNotReady(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	proxy := testkit.NewSwallowProxy(t, server.Addr)
 	in := startInstance(t, "REDIS_URL=redis://"+proxy.Addr)
@@ -37,6 +38,7 @@ func TestAnInstanceThatHearsNothingIsNotReady(t *testing.T) {
 
 // A Redis user without rights on channels wins and loses like others, and nobody is told.
 func TestAnInstanceThatMayNotPublishIsNotReady(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	defer client.Close()

@@ -77,7 +77,7 @@ func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *le
 			return false, err
 		}
 		if c.Round != "" {
-			accounts, err := books.UnbalancedIn(ctx, r.Room)
+			accounts, err := books.UnbalancedAccountsOf(ctx, r.Room)
 			if err != nil {
 				return false, err
 			}
@@ -93,8 +93,8 @@ func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *le
 
 // allAccounts compares every account with its entries, and their sum with 0. It reads everything.
 func allAccounts(ctx context.Context, books *ledger.Ledger) ([]game.Difference, error) {
-	differences, errEntries := books.Unbalanced(ctx)
-	sum, errSum := books.Balances(ctx)
+	differences, errEntries := books.UnbalancedAccounts(ctx)
+	sum, errSum := books.SumBalances(ctx)
 	if sum != 0 {
 		differences = append(differences, game.Difference{What: "balances_cents", Found: int64(sum)})
 	}
@@ -105,7 +105,7 @@ func (c *reconcileCommand) rounds(ctx context.Context, books *ledger.Ledger) ([]
 	if c.Round != "" {
 		return []string{c.Round}, nil
 	}
-	begun, err := books.Begun(ctx)
+	begun, err := books.AllBegunRounds(ctx)
 	ids := make([]string, len(begun))
 	for i, round := range begun {
 		ids[i] = round.ID

@@ -11,7 +11,7 @@ import (
 // openRehearsals lets hosts rehearse through this instance's own door.
 func (a *app) openRehearsals() {
 	changed := func(ctx context.Context, room string) {
-		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.TellHosts(ctx, room, "rehearsals_changed"))
+		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, "rehearsals_changed"))
 	}
 	a.rehearsals = bots.NewRehearsals(a.books, a.sessions, a.loopback, changed, a.log)
 }

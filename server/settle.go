@@ -10,9 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
 	"redrain/internal/ledger"
-	"redrain/internal/patience"
 	"redrain/internal/rdb"
 	"redrain/internal/rounds"
 	"redrain/internal/settle"
@@ -21,7 +21,7 @@ import (
 // openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
 func (a *app) openSettler() {
 	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
-	a.witness = settle.NewWitness(a.settler)
+	a.lossDetector = settle.NewLossDetector(a.settler)
 	if a.config.NoSettle {
 		return
 	}
@@ -34,20 +34,20 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 	return settle.New(books, redis, settle.Options{Retention: c.KeysRetention, Embedded: embedded, Log: log})
 }
 
-// hear passes on what this instance hears from Redis: to the rooms, and to who notices when Redis forgets it.
-func (a *app) hear(heard game.Heard) {
-	a.witness.Hear(heard)
-	a.rooms.Hear(heard)
+// handleEvent passes an event from Redis on to the loss detector and to the rooms.
+func (a *app) handleEvent(event game.Event) {
+	a.lossDetector.HandleEvent(event)
+	a.rooms.Hear(event)
 }
 
-// sawGranted tells the witness which claim numbers were granted.
-func (a *app) sawGranted(room, round string, grabbed game.Grabbed) {
+// recordGrants tells the loss detector which claim numbers were granted.
+func (a *app) recordGrants(room, round string, grabbed game.Grabbed) {
 	highest := 0
 	for _, answer := range grabbed.Answers {
 		highest = max(highest, answer.Number)
 	}
 	if highest > 0 {
-		a.witness.Granted(room, round, highest)
+		a.lossDetector.RecordGrant(room, round, highest)
 	}
 }
 
@@ -62,7 +62,7 @@ func (a *app) settleEmbedded(ctx context.Context) error {
 	}
 	settling, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
-	a.settler.Hurry()
+	a.settler.Expedite()
 	err := a.interrupt(settling)
 	if err == nil {
 		err = a.settler.Finish(settling)
@@ -75,7 +75,7 @@ func (a *app) settleEmbedded(ctx context.Context) error {
 
 // interrupt closes all rounds, and tries again until ctx ends. What was granted is booked meanwhile.
 func (a *app) interrupt(ctx context.Context) error {
-	failures := patience.Backoff{Worst: time.Second}
+	failures := backoff.Exponential{Max: time.Second}
 	for {
 		trying, cancel := context.WithTimeout(ctx, interruptFor)
 		err := a.rounds.Interrupt(trying)
@@ -85,7 +85,7 @@ func (a *app) interrupt(ctx context.Context) error {
 		}
 		wait := failures.Next()
 		a.log.Warn("cannot close all rounds before the embedded Redis ends", "error", err, "again_in", wait)
-		if !patience.Pause(ctx, wait, nil) {
+		if !backoff.Sleep(ctx, wait, nil) {
 			return err
 		}
 	}
@@ -94,11 +94,11 @@ func (a *app) interrupt(ctx context.Context) error {
 // tellUnbooked says which claims are not in the books: they end with the embedded Redis. What else was not settled in time is
 // settled by the next start.
 func (a *app) tellUnbooked(ctx context.Context, cause error) error {
-	unbooked, err := a.witness.Unbooked(ctx)
+	unbooked, err := a.lossDetector.Unbooked(ctx)
 	if err != nil {
 		cause = errors.Join(cause, fmt.Errorf("it is not known what else is not in the books: %w", err))
 	}
-	var lost game.Left
+	var lost game.Total
 	for _, u := range unbooked {
 		a.log.Error("claims that were granted are not in the books, and end with the embedded Redis", "round", u.Round, "room", u.Room,
 			"claims", u.Left.Packets, "cents", int64(u.Left.Cents))
@@ -146,9 +146,9 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	var settling, keeping, paying sync.WaitGroup
 	settler := c.newSettler(books, redis, false, log)
 	settling.Go(func() { settler.Run(ctx) })
-	witness := settle.NewWitness(settler)
-	ear := redis.Subscribe(context.WithoutCancel(ctx), log, witness.Hear)
-	keeping.Go(func() { witness.Run(ctx, ear) })
+	detector := settle.NewLossDetector(settler)
+	subscription := redis.Subscribe(context.WithoutCancel(ctx), log, detector.HandleEvent)
+	keeping.Go(func() { detector.Run(ctx, subscription) })
 	keeper := rounds.New(books, redis, rounds.Options{Log: log})
 	keeping.Go(func() { keeper.Keep(ctx) })
 	if sender != nil {
@@ -156,18 +156,18 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	}
 	<-ctx.Done()
 	log.Info("stopping")
-	return stopIn(context.WithoutCancel(ctx), log, settleStages(&settling, &keeping, &paying, ear, redis, books)...)
+	return stopIn(context.WithoutCancel(ctx), log, settleStages(&settling, &keeping, &paying, subscription, redis, books)...)
 }
 
 // settleStages end what was told to end, then what that used. What was under way is done by other settlers, or the next.
-func settleStages(settling, keeping, paying *sync.WaitGroup, ear *rdb.Subscription, redis *rdb.Client, books *ledger.Ledger) []stage {
+func settleStages(settling, keeping, paying *sync.WaitGroup, subscription *rdb.Subscription, redis *rdb.Client, books *ledger.Ledger) []stage {
 	return []stage{
 		{
 			waitFor("end settling", finishWithin, settling),
 			waitFor("end keeping rounds", finishWithin, keeping),
 			waitFor("finish the payouts under way", finishWithin, paying),
 		},
-		{{doing: "end the subscription", within: leaveWithin, do: func(context.Context) error { return ear.Close() }}},
+		{{doing: "end the subscription", within: leaveWithin, do: func(context.Context) error { return subscription.Close() }}},
 		{
 			{doing: "disconnect from Redis", within: closeWithin, do: func(context.Context) error { return redis.Disconnect() }},
 			{doing: "close the database", within: closeWithin, do: func(context.Context) error { return books.Close() }},
@@ -181,7 +181,7 @@ const worstWait = 5 * time.Second
 // openWhenThere opens both as soon as the database answers: a settler is often started together with it. What the database refuses,
 // and a Redis that does not answer, end it at once.
 func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
-	failures := patience.Backoff{Worst: worstWait}
+	failures := backoff.Exponential{Max: worstWait}
 	for {
 		books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
 		if !errors.Is(err, ledger.ErrUnreachable) {
@@ -189,7 +189,7 @@ func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*l
 		}
 		wait := failures.Next()
 		log.Warn("waiting for the database", "error", err, "again_in", wait)
-		if !patience.Pause(ctx, wait, nil) {
+		if !backoff.Sleep(ctx, wait, nil) {
 			return nil, nil, err
 		}
 	}

@@ -46,13 +46,14 @@ func awaitSettled(t testing.TB, host *bots.Host, round string) wire.Reconciliati
 // An instance is killed by the system in the middle of a round, over every kind of database. The other one goes on, the
 // round ends on time, and the ledger is what players were told.
 func TestAKilledInstanceLosesNoMoney(t *testing.T) {
+	t.Parallel()
 	for name, newDatabase := range newDatabases {
 		t.Run(name, func(t *testing.T) {
 			database := newDatabase(t)
 			a, b := startTwo(t, testkit.Redis(t).URL, "DATABASE_URL="+database)
 			host := hostOf(t, b)
 			room := newRoom(t, host)
-			lost, kept := seat(t, room, 10, a), seat(t, room, 10, b)
+			lost, kept := joinPlayers(t, room, 10, a), joinPlayers(t, room, 10, b)
 			round := newRound(t, host, room, map[string]any{
 				"total_cents": 50_000, "packets": 300, "cap": 20, "countdown_ms": 0, "duration_ms": 5000, "close_when_sold_out": false,
 			})
@@ -79,7 +80,7 @@ func TestAKilledInstanceLosesNoMoney(t *testing.T) {
 			awaitHeard(t, host, round.ID, kept)
 			audit(t, host, round.ID, kept)
 			wantBooked(t, host, round.ID, toldTo(lost))
-			check := program(t, []string{"DATABASE_URL=" + database, "REDIS_URL="}, "reconcile", round.ID)
+			check := startProgram(t, []string{"DATABASE_URL=" + database, "REDIS_URL="}, "reconcile", round.ID)
 			if code := check.Wait(t, soon); code != 0 || !strings.Contains(check.Output(), "settled   agrees") {
 				t.Errorf("server reconcile ended with %d: %s", code, check.Output())
 			}
@@ -112,7 +113,7 @@ func playEmbedded(t *testing.T, database string) (in *instance, round wire.Round
 	in = startInstance(t, "DATABASE_URL="+database)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	players = seat(t, room, 8, in)
+	players = joinPlayers(t, room, 8, in)
 	round = newRound(t, host, room, map[string]any{
 		"total_cents": 10_000, "packets": 500, "cap": 50, "countdown_ms": 0, "duration_ms": 60_000, "pace": "burst", "drops_per_second": 20,
 	})
@@ -144,6 +145,7 @@ func toldTo(players []*bots.Player) map[game.Tap]game.Cents {
 
 // A newcomer's Ctrl-C loses nothing: the round is closed and settled before the embedded Redis ends.
 func TestCtrlCOfTheEmbeddedServerSettlesFirst(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/books.db"
 	in, round, players := playEmbedded(t, database)
 	if code := in.Interrupt(t, soon); code != 0 {
@@ -180,6 +182,7 @@ func TestCtrlCOfTheEmbeddedServerSettlesFirst(t *testing.T) {
 
 // Killed instead, the embedded Redis is gone with its keys: what was settled stays, the rest goes back to the host.
 func TestAKilledEmbeddedServerInterruptsItsRound(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/books.db"
 	in, round, players := playEmbedded(t, database)
 	in.Kill(t)
@@ -203,6 +206,7 @@ func TestAKilledEmbeddedServerInterruptsItsRound(t *testing.T) {
 
 // Instances that do not settle leave it to server settle, which also ends rounds on time when nobody else is left.
 func TestServerSettleAlone(t *testing.T) {
+	t.Parallel()
 	shared := []string{"REDIS_URL=" + testkit.Redis(t).URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	in := startInstance(t, append(shared, "NO_SETTLE=true")...)
 	host := hostOf(t, in)
@@ -212,7 +216,7 @@ func TestServerSettleAlone(t *testing.T) {
 	if closed.Phase != game.Closed || closed.Secret != "" {
 		t.Errorf("the round is %+v", closed)
 	}
-	settler := program(t, shared, "settle")
+	settler := startProgram(t, shared, "settle")
 	awaitSettled(t, host, round.ID)
 
 	other := newRound(t, host, round.Room, map[string]any{"total_cents": 1000, "packets": 10, "countdown_ms": 0, "duration_ms": 3000})
@@ -225,6 +229,7 @@ func TestServerSettleAlone(t *testing.T) {
 }
 
 func TestReconcileCommandTellsMismatches(t *testing.T) {
+	t.Parallel()
 	redisURL := testkit.Redis(t).URL
 	shared := []string{"REDIS_URL=" + redisURL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	in := startInstance(t, shared...)
@@ -235,7 +240,7 @@ func TestReconcileCommandTellsMismatches(t *testing.T) {
 	startRound(t, host, round.ID)
 	reconcile := func(want int, output string, args ...string) {
 		t.Helper()
-		p := program(t, shared, append([]string{"reconcile"}, args...)...)
+		p := startProgram(t, shared, append([]string{"reconcile"}, args...)...)
 		if code := p.Wait(t, soon); code != want || !strings.Contains(p.Output(), output) {
 			t.Errorf("reconcile %v ended with %d: %s", args, code, p.Output())
 		}
@@ -290,7 +295,7 @@ func TestSettlersRefuseToStartWithoutTheirServers(t *testing.T) {
 		"postgres at 127.0.0.1":  {[]string{"DATABASE_URL=postgres://x:hunter2@127.0.0.1:1/db"}, []string{"reconcile"}},
 	} {
 		env := append([]string{"REDIS_URL=", "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db", "PORT=0", "HOST=127.0.0.1"}, start.env...)
-		p := program(t, env, start.args...)
+		p := startProgram(t, env, start.args...)
 		code := p.Wait(t, soon)
 		lines := strings.Split(strings.TrimSpace(p.Output()), "\n")
 		if code != 2 || len(lines) != 1 || !strings.Contains(lines[0], want) || strings.Contains(lines[0], "hunter2") {
@@ -301,16 +306,17 @@ func TestSettlersRefuseToStartWithoutTheirServers(t *testing.T) {
 
 // A settler that was started before its database once ended at once, and nobody settled. One that is refused ends.
 func TestASettlerWaitsForItsDatabase(t *testing.T) {
+	t.Parallel()
 	redis, postgres := testkit.Redis(t), testkit.Postgres(t)
 	postgres.Kill(t)
-	settler := program(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + postgres.URL}, "settle")
+	settler := startProgram(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + postgres.URL}, "settle")
 	settler.Await(t, soon, `waiting for the database.*does not answer`)
 	postgres.Restart(t)
 	settler.Await(t, soon, `msg=settling`)
 	if code := settler.Interrupt(t, soon); code != 0 {
 		t.Errorf("it ended with %d", code)
 	}
-	refused := program(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + strings.Replace(postgres.URL, "/redrain", "/nothing", 1)}, "settle")
+	refused := startProgram(t, []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + strings.Replace(postgres.URL, "/redrain", "/nothing", 1)}, "settle")
 	if code := refused.Wait(t, soon); code != exitUsage || !strings.Contains(refused.Output(), "refuses the connection") {
 		t.Errorf("a settler of a database that is not there ended with %d:\n%s", code, refused.Output())
 	}

@@ -109,7 +109,8 @@ func aTextFile(t *testing.T) string {
 
 // The first start on a machine with nothing else: where to go, the password, what this is good for; and an orderly end.
 func TestFirstStartTellsWhereToGo(t *testing.T) {
-	p := program(t, []string{"HOST=", "PORT=0", "HOST_PASSWORD=", "REDIS_URL=", "PUBLIC_URL="})
+	t.Parallel()
+	p := startProgram(t, []string{"HOST=", "PORT=0", "HOST_PASSWORD=", "REDIS_URL=", "PUBLIC_URL="})
 	found := p.Await(t, soon, `(?s)redrain is ready\s+players +(http://\S+)/\n +host +(http://\S+)/host\n +screen +(http://\S+)/screen/CODE\n`+
 		`.*password for this run: (\S+)\n.*Embedded Redis and sqlite:redrain\.db: good for [^\n]+\n.*\n\n`)
 	if found[1] != found[2] || found[1] != found[3] {
@@ -118,7 +119,7 @@ func TestFirstStartTellsWhereToGo(t *testing.T) {
 	port := found[1][strings.LastIndex(found[1], ":")+1:]
 	host := hostOfPassword(t, "http://127.0.0.1:"+port, found[4])
 	room := newRoom(t, host)
-	players := seat(t, room, 2, &instance{Program: p, url: "http://127.0.0.1:" + port})
+	players := joinPlayers(t, room, 2, &instance{Program: p, url: "http://127.0.0.1:" + port})
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
 	testkit.Eventually(t, soon, func() error {
 		if players[0].NextDrop() == 0 {
@@ -138,11 +139,12 @@ func TestFirstStartTellsWhereToGo(t *testing.T) {
 
 // A stop that waits for something can be cut short by a second Ctrl-C.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+redis.URL)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	player := seat(t, room, 1, in)[0]
+	player := joinPlayers(t, room, 1, in)[0]
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
 	testkit.Eventually(t, soon, func() error {
 		drop := player.NextDrop()
@@ -164,6 +166,7 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 
 // Tables may be brought up to date again and again, also beside a running instance's database.
 func TestMigrateTwice(t *testing.T) {
+	t.Parallel()
 	database := "DATABASE_URL=sqlite:" + filepath.Join(t.TempDir(), "books.db")
 	for range 2 {
 		if got := runToEnd(t, []string{database}, "migrate"); got.code != exitOK || got.stderr != "" {
@@ -178,6 +181,7 @@ func TestMigrateTwice(t *testing.T) {
 }
 
 func TestHelpGoesToStandardOutput(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"migrate", "--help"}} {
 		if got := runToEnd(t, nil, args...); got.code != exitOK || got.stderr != "" || !strings.Contains(got.stdout, "$DATABASE_URL") {
 			t.Errorf("%v: exit code %d, standard error %q, standard output:\n%s", args, got.code, got.stderr, got.stdout)

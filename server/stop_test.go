@@ -78,20 +78,20 @@ func proxiedPostgres(t *testing.T) (proxy *testkit.SwallowProxy, direct, proxied
 	return proxy, direct, address.String()
 }
 
-// storm is an instance with an embedded Redis in the middle of a round. Everybody taps until they are cut off.
-type storm struct {
+// tapStorm is an instance with an embedded Redis in the middle of a round. Everybody taps until they are cut off.
+type tapStorm struct {
 	*instance
 	round   string
 	players []*bots.Player
 	playing sync.WaitGroup
 }
 
-func startStorm(t *testing.T, database string) *storm {
+func startTapStorm(t *testing.T, database string) *tapStorm {
 	t.Helper()
-	s := &storm{instance: startInstance(t, "DATABASE_URL="+database)}
+	s := &tapStorm{instance: startInstance(t, "DATABASE_URL="+database)}
 	host := hostOf(t, s.instance)
 	room := newRoom(t, host)
-	s.players = seat(t, room, 20, s.instance)
+	s.players = joinPlayers(t, room, 20, s.instance)
 	s.round = newRound(t, host, room, map[string]any{
 		"total_cents": 1_000_000, "packets": 5000, "cap": 100, "countdown_ms": 0, "duration_ms": 120_000, "pace": "burst",
 		"bomb_percent": 0, "drops_per_second": 10,
@@ -104,7 +104,7 @@ func startStorm(t *testing.T, database string) *storm {
 }
 
 // awaitWins waits for so many more wins than were told by now.
-func (s *storm) awaitWins(t *testing.T, more int) {
+func (s *tapStorm) awaitWins(t *testing.T, more int) {
 	t.Helper()
 	before := len(toldTo(s.players))
 	testkit.Eventually(t, soon, func() error {
@@ -116,7 +116,7 @@ func (s *storm) awaitWins(t *testing.T, more int) {
 }
 
 // stallUpload sends a request whose body never comes. It returns once the server waits for that.
-func (s *storm) stallUpload(t *testing.T, room string) {
+func (s *tapStorm) stallUpload(t *testing.T, room string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *storm) stallUpload(t *testing.T, room string) {
 }
 
 // stop ends the instance as Ctrl-C does, in the middle of the taps, and returns the exit code and what was told until then.
-func (s *storm) stop(t *testing.T, meanwhile func()) (code int, told map[game.Tap]game.Cents) {
+func (s *tapStorm) stop(t *testing.T, meanwhile func()) (code int, told map[game.Tap]game.Cents) {
 	t.Helper()
 	began := time.Now()
 	ended := make(chan int, 1)
@@ -143,12 +143,12 @@ func (s *storm) stop(t *testing.T, meanwhile func()) (code int, told map[game.Ta
 	code = <-ended
 	t.Logf("stopped within %v", time.Since(began))
 	s.playing.Wait()
-	leave(s.players)
+	disconnectPlayers(s.players)
 	return code, toldTo(s.players)
 }
 
 // missing takes out of told what the books hold, and returns how many are left.
-func (s *storm) missing(t *testing.T, database string, told map[game.Tap]game.Cents) int {
+func (s *tapStorm) missing(t *testing.T, database string, told map[game.Tap]game.Cents) int {
 	t.Helper()
 	books, err := ledger.Open(t.Context(), database)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *storm) missing(t *testing.T, database string, told map[game.Tap]game.Ce
 func TestAStopUnderLoadLosesNoWin(t *testing.T) {
 	t.Parallel()
 	proxy, direct, database := proxiedPostgres(t)
-	s := startStorm(t, database)
+	s := startTapStorm(t, database)
 	proxy.Delay(50 * time.Millisecond)
 	s.awaitWins(t, 50)
 	code, told := s.stop(t, func() {})
@@ -210,7 +210,7 @@ func wantSettled(t *testing.T, database, round string) {
 func TestAStopWaitsForADatabaseThatComesBack(t *testing.T) {
 	t.Parallel()
 	proxy, direct, database := proxiedPostgres(t)
-	s := startStorm(t, database)
+	s := startTapStorm(t, database)
 	proxy.Refuse()
 	proxy.Cut()
 	s.awaitWins(t, 50)
@@ -229,7 +229,7 @@ func TestAStopWaitsForADatabaseThatComesBack(t *testing.T) {
 func TestAStopEndsThoughTheDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	proxy, direct, database := proxiedPostgres(t)
-	s := startStorm(t, database)
+	s := startTapStorm(t, database)
 	proxy.SwallowReplies(-1, "")
 	s.awaitWins(t, 50)
 	code, told := s.stop(t, func() {})
@@ -259,9 +259,9 @@ func TestAStopEndsThoughRedisHangs(t *testing.T) {
 	in := startInstance(t, env...)
 	host := hostOf(t, in)
 	room := newRoom(t, host)
-	player := seat(t, room, 1, in)[0]
+	player := joinPlayers(t, room, 1, in)[0]
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
-	settler := program(t, env, "settle")
+	settler := startProgram(t, env, "settle")
 	settler.Await(t, soon, "msg=settling")
 	testkit.Eventually(t, soon, func() error {
 		drop := player.NextDrop()

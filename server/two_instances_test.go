@@ -16,6 +16,7 @@ import (
 // 500 players over two processes on one Redis, fifty of them with a second tab on the other instance, all tapping whatever
 // falls: every invariant that can be seen from outside holds.
 func TestTwoInstancesOneRedis(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
 	host := hostOf(t, a)
@@ -32,10 +33,10 @@ func TestTwoInstancesOneRedis(t *testing.T) {
 }
 
 func playOverTwo(t *testing.T, host *bots.Host, room string, settings map[string]any, a, b *instance) {
-	players := seat(t, room, 500, a, b)
+	players := joinPlayers(t, room, 500, a, b)
 	for i := range 50 {
 		other := []*instance{b, a}[i%2]
-		tab := players[i].SameAs(other.url)
+		tab := players[i].OpenTab(other.url)
 		if err := tab.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -83,12 +84,13 @@ func awaitHeard(t testing.TB, host *bots.Host, round string, players []*bots.Pla
 // One instance is killed in the middle of a round: the other goes on telling the tally within 2 s, its players play on, and
 // the round ends on time.
 func TestAnInstanceDiesInTheMiddleOfARound(t *testing.T) {
+	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
 	host := hostOf(t, b)
 	room := newRoom(t, host)
-	lost := seat(t, room, 20, a)
-	kept := seat(t, room, 20, b)
+	lost := joinPlayers(t, room, 20, a)
+	kept := joinPlayers(t, room, 20, b)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 50_000, "packets": 400, "cap": 20, "countdown_ms": 0, "duration_ms": 8000, "close_when_sold_out": false,
 	})

@@ -32,15 +32,15 @@ func (b *books) RoomBooks(_ context.Context, _, after string, limit int) ([]game
 	round := b.rounds[1]
 	round.ID, round.Phase, round.Reason = unknown, game.Settled, game.Stopped
 	all := []game.RoundBooks{
-		{Round: b.rounds[1], Booked: game.Left{Packets: 3, Cents: 1505}, Held: 87_295},
-		{Round: round, Booked: game.Left{Packets: 2, Cents: 800}, Refunded: 88_000, PaidOut: 300},
+		{Round: b.rounds[1], Booked: game.Total{Packets: 3, Cents: 1505}, Held: 87_295},
+		{Round: round, Booked: game.Total{Packets: 2, Cents: 800}, Refunded: 88_000, PaidOut: 300},
 	}
 	all = all[1+slices.IndexFunc(all, func(books game.RoundBooks) bool { return books.Round.ID == after }):]
 	return all[:min(limit, len(all))], b.enter()
 }
 
 func (b *books) RoomSum(context.Context, string) (game.RoomSum, error) {
-	return game.RoomSum{Budget: 177_600, Booked: game.Left{Packets: 5, Cents: 2305}, Refunded: 88_000, Held: 87_295, PaidOut: 300}, b.enter()
+	return game.RoomSum{Budget: 177_600, Booked: game.Total{Packets: 5, Cents: 2305}, Refunded: 88_000, Held: 87_295, PaidOut: 300}, b.enter()
 }
 
 func (b *books) Statement(_ context.Context, _ string, tell func([]game.StatementLine) error) error {
@@ -59,18 +59,18 @@ func (b *books) HostBalance(context.Context, string) (game.Cents, error) { retur
 
 func (b *books) Payouts(_ context.Context, round string, after, limit int) ([]game.Payout, error) {
 	all := []game.Payout{
-		{Round: round, Number: 1, Total: game.Left{Packets: 2, Cents: 893}, State: game.PayoutPaid, Attempts: 1, PaidAt: 7},
-		{Round: round, Number: 3, Total: game.Left{Packets: 1, Cents: 612}, State: game.PayoutFailed, Attempts: 9, Problem: "answered 500"},
+		{Round: round, Number: 1, Total: game.Total{Packets: 2, Cents: 893}, State: game.PayoutPaid, Attempts: 1, PaidAt: 7},
+		{Round: round, Number: 3, Total: game.Total{Packets: 1, Cents: 612}, State: game.PayoutFailed, Attempts: 9, Problem: "answered 500"},
 	}
 	all = slices.DeleteFunc(all, func(p game.Payout) bool { return p.Number <= after })
 	return all[:min(limit, len(all))], b.enter()
 }
 
 func (b *books) PayoutSums(context.Context, string) (game.PayoutSums, error) {
-	return game.PayoutSums{Planned: true, Paid: game.Left{Packets: 2, Cents: 893}, Failed: game.Left{Packets: 1, Cents: 612}}, b.enter()
+	return game.PayoutSums{Planned: true, Paid: game.Total{Packets: 2, Cents: 893}, Failed: game.Total{Packets: 1, Cents: 612}}, b.enter()
 }
 
-func (b *books) SendAgain(_ context.Context, round string) (int, error) {
+func (b *books) ResendPayouts(_ context.Context, round string) (int, error) {
 	b.changed++
 	if _, err := b.Round(context.Background(), round); err != nil {
 		return 0, err

@@ -44,7 +44,7 @@ func (s *Server) blockPlayer(blocked bool) echo.HandlerFunc {
 			if err != nil {
 				return player, err
 			}
-			if err := s.Speaker.TellDoors(c.Request().Context(), room); err != nil {
+			if err := s.Speaker.PublishAccessChanged(c.Request().Context(), room); err != nil {
 				s.Logger.Warn("cannot tell who is blocked; instances read it within 2 s", "room", room, "error", err)
 			}
 			return player, nil

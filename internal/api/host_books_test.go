@@ -11,19 +11,19 @@ import (
 
 const stageCode = "STAGE2"
 
-func (b *books) Glances(_ context.Context, after string, limit int) ([]game.Glance, error) {
+func (b *books) RoomSummaries(_ context.Context, after string, limit int) ([]game.RoomSummary, error) {
 	first := 1 + slices.IndexFunc(b.rooms, func(r game.Room) bool { return r.Code == after })
 	if after != "" && first == 0 {
 		return nil, fmt.Errorf("read: %w", game.ErrNotFound)
 	}
-	var list []game.Glance
+	var list []game.RoomSummary
 	for _, room := range b.rooms[first:min(first+limit, len(b.rooms))] {
-		list = append(list, game.Glance{Room: room, Players: len(b.players), Drafts: 1, Played: 2, Given: 1505, Active: roundA})
+		list = append(list, game.RoomSummary{Room: room, Players: len(b.players), Drafts: 1, Played: 2, Given: 1505, Active: roundA})
 	}
 	return list, b.enter()
 }
 
-func (b *books) SetDoors(_ context.Context, _ string, locked, appOnly bool) (game.Room, error) {
+func (b *books) SetAccessPolicy(_ context.Context, _ string, locked, appOnly bool) (game.Room, error) {
 	b.changed++
 	b.rooms[0].Locked, b.rooms[0].AppOnly = locked, appOnly
 	return b.rooms[0], b.enter()
@@ -114,8 +114,8 @@ func (b *books) AddSubject(_ context.Context, room, subject, nickname string) (g
 	return b.players[len(b.players)-1], b.enter()
 }
 
-func (b *books) PlayedBy(_ context.Context, _ string, limit int) ([]game.Played, error) {
-	return []game.Played{{Round: b.rounds[1], Packets: 2, Cents: 1500}}[:min(1, limit)], b.enter()
+func (b *books) PlayedBy(_ context.Context, _ string, limit int) ([]game.PlayedRound, error) {
+	return []game.PlayedRound{{Round: b.rounds[1], Packets: 2, Cents: 1500}}[:min(1, limit)], b.enter()
 }
 
 func (b *books) Balance(context.Context, string) (game.Cents, error) { return 1500, b.enter() }
@@ -125,12 +125,12 @@ func (b *books) PublishNotice(_ context.Context, room string, notice []byte) err
 	return b.enter()
 }
 
-func (b *books) TellHosts(_ context.Context, room, code string) error {
+func (b *books) NotifyHosts(_ context.Context, room, code string) error {
 	b.told = append(b.told, room+" "+code)
 	return nil
 }
 
-func (b *books) TellDoors(_ context.Context, room string) error {
+func (b *books) PublishAccessChanged(_ context.Context, room string) error {
 	b.told = append(b.told, room+" doors")
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 
 // Desk is what hosts set up and look at beyond single rounds. Methods return game.ErrNotFound, wrapped, for what is not there.
 type Desk interface {
-	// Glances lists up to limit rooms of people, the newest first: those after one, or from the newest if after is empty.
-	Glances(ctx context.Context, after string, limit int) ([]game.Glance, error)
-	// SetDoors says whether a room takes newcomers, and whether only those whom the host's own app vouches for.
-	SetDoors(ctx context.Context, code string, locked, appOnly bool) (game.Room, error)
+	// RoomSummaries lists up to limit rooms of people, the newest first: those after one, or from the newest if after is empty.
+	RoomSummaries(ctx context.Context, after string, limit int) ([]game.RoomSummary, error)
+	// SetAccessPolicy says whether a room takes newcomers, and whether only those whom the host's own app vouches for.
+	SetAccessPolicy(ctx context.Context, code string, locked, appOnly bool) (game.Room, error)
 	// Stage is the hidden room in which a room's rehearsals are played.
 	Stage(ctx context.Context, code string) (game.Room, error)
 
@@ -39,7 +39,7 @@ type Guests interface {
 	// AddSubject makes the player of a subject, or finds the one there is.
 	AddSubject(ctx context.Context, room, subject, nickname string) (game.Player, error)
 	// PlayedBy lists up to limit rounds in which a player won something, the newest first, among the last that the room began.
-	PlayedBy(ctx context.Context, player string, limit int) ([]game.Played, error)
+	PlayedBy(ctx context.Context, player string, limit int) ([]game.PlayedRound, error)
 	// Balance is what a player has won and was not paid out.
 	Balance(ctx context.Context, player string) (game.Cents, error)
 }
@@ -48,10 +48,10 @@ type Guests interface {
 type Speaker interface {
 	// PublishNotice gives everybody a wire.Notice in JSON.
 	PublishNotice(ctx context.Context, room string, notice []byte) error
-	// TellHosts gives hosts the code of a notice.
-	TellHosts(ctx context.Context, room, code string) error
-	// TellDoors says that somebody was blocked, or let in again.
-	TellDoors(ctx context.Context, room string) error
+	// NotifyHosts sends hosts the code of a notice.
+	NotifyHosts(ctx context.Context, room, code string) error
+	// PublishAccessChanged says that a player was blocked, or unblocked.
+	PublishAccessChanged(ctx context.Context, room string) error
 }
 
 // Rehearsals plays rounds with bots, out of sight.

@@ -46,7 +46,7 @@ const (
 
 // tellHosts makes the other windows of hosts follow. It is a hint: what was done stays done if it fails.
 func (s *Server) tellHosts(ctx context.Context, room, code string) {
-	if err := s.Speaker.TellHosts(ctx, room, code); err != nil {
+	if err := s.Speaker.NotifyHosts(ctx, room, code); err != nil {
 		s.Logger.Warn("cannot tell the hosts' pages", "room", room, "code", code, "error", err)
 	}
 }
@@ -113,7 +113,7 @@ func (s *Server) setDoors(c echo.Context) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	room, err = s.Desk.SetDoors(c.Request().Context(), room.Code, *body.Locked, *body.AppOnly)
+	room, err = s.Desk.SetAccessPolicy(c.Request().Context(), room.Code, *body.Locked, *body.AppOnly)
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
 	}

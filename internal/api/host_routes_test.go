@@ -81,8 +81,8 @@ func TestALockedRoomTakesNoNewcomers(t *testing.T) {
 	}
 }
 
-// Case 36 of the field: a new player was accepted but missing from the host's list.
-func TestCase36HostsAreToldOfANewcomerAtOnce(t *testing.T) {
+// A new player was accepted but missing from the host's list.
+func TestHostsAreToldOfANewcomerAtOnce(t *testing.T) {
 	r := newRig(t)
 	if response := r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"阿花"}`); response.Code != 201 {
 		t.Fatal(response.Body)

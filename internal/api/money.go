@@ -19,8 +19,8 @@ type Money interface {
 	// the same answer. game.ErrWrongPhase: a draft, or settled. Release: game.ErrBusy while claims are on their way.
 	Freeze(ctx context.Context, round string) (game.Round, error)
 	Release(ctx context.Context, round string) (game.Round, error)
-	// DriveAgain tries what could not be booked again, and returns how much of it was.
-	DriveAgain(ctx context.Context, round string) (letters, claims int, err error)
+	// ReplayFailed tries again to book what could not be booked, and returns how much was.
+	ReplayFailed(ctx context.Context, round string) (letters, claims int, err error)
 	DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error)
 	Quarantined(ctx context.Context, round string) ([]game.Quarantined, error)
 }
@@ -30,10 +30,10 @@ type reconciliationAnswer struct {
 }
 
 type deadLetter struct {
-	Entry  string `json:"entry"`
-	Raw    string `json:"raw"`
-	Reason string `json:"reason"`
-	Driven bool   `json:"driven"`
+	Entry    string `json:"entry"`
+	Raw      string `json:"raw"`
+	Reason   string `json:"reason"`
+	Replayed bool   `json:"driven"`
 }
 
 type deadLettersAnswer struct {
@@ -41,9 +41,9 @@ type deadLettersAnswer struct {
 }
 
 type quarantinedClaim struct {
-	Claim  wire.Claim `json:"claim"`
-	Reason string     `json:"reason"`
-	Driven bool       `json:"driven"`
+	Claim    wire.Claim `json:"claim"`
+	Reason   string     `json:"reason"`
+	Replayed bool       `json:"driven"`
 }
 
 type quarantineAnswer struct {
@@ -104,7 +104,7 @@ func (s *Server) listQuarantine(c echo.Context) error {
 	}
 	list := make([]quarantinedClaim, len(claims))
 	for i, claim := range claims {
-		list[i] = quarantinedClaim{wire.ClaimOf(round.ID, claim.Claim), claim.Reason, claim.Driven}
+		list[i] = quarantinedClaim{wire.ClaimOf(round.ID, claim.Claim), claim.Reason, claim.Replayed}
 	}
 	return answer(c, http.StatusOK, quarantineAnswer{list})
 }
@@ -117,7 +117,7 @@ func (s *Server) driveAgain(c echo.Context) error {
 	if err := readNoBody(c); err != nil {
 		return err
 	}
-	letters, claims, err := s.Money.DriveAgain(c.Request().Context(), id)
+	letters, claims, err := s.Money.ReplayFailed(c.Request().Context(), id)
 	if err != nil {
 		return orMissing(err, errRoundNotFound)
 	}

@@ -26,7 +26,7 @@ func (b *books) Release(_ context.Context, id string) (game.Round, error) {
 	return b.step(id, game.Raining, "")
 }
 
-func (b *books) DriveAgain(_ context.Context, id string) (letters, claims int, err error) {
+func (b *books) ReplayFailed(_ context.Context, id string) (letters, claims int, err error) {
 	b.changed++
 	_, err = b.Round(context.Background(), id)
 	return 1, 2, err
@@ -37,7 +37,7 @@ func (b *books) DeadLetters(context.Context, string) ([]game.DeadLetter, error) 
 }
 
 func (b *books) Quarantined(context.Context, string) ([]game.Quarantined, error) {
-	return []game.Quarantined{{Claim: b.claims[1], Reason: "overdraw", Driven: true}}, b.enter()
+	return []game.Quarantined{{Claim: b.claims[1], Reason: "overdraw", Replayed: true}}, b.enter()
 }
 
 func TestHostsSeeARoundsBooks(t *testing.T) {

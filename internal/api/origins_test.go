@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Case 33 of the field: a foreign page opened a socket with its visitor's cookie, since only a missing Origin was minded.
+// A foreign page opened a socket with its visitor's cookie, since only a missing Origin was minded.
 // Here a foreign Origin is never ok, and a missing one is told apart, so that cookies do not count without it.
-func TestCase33ForeignOriginsAreRefused(t *testing.T) {
+func TestForeignOriginsAreRefused(t *testing.T) {
 	plain := Origins{Allowed: []string{"https://Partner.example:443/", "http://dev.example:3000", "not an origin"}}
 	public := Origins{Public: "https://rain.example.org"}
 	for _, tt := range []struct {
@@ -51,9 +51,9 @@ func TestCase33ForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// Case 32 of the field: a header made up by the client got around its limits, since it was believed from anybody.
+// A header made up by the client got around its limits, since it was believed from anybody.
 // Here it is believed from configured proxies only, and only what they added.
-func TestCase32ForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
+func TestForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
 	proxies := Proxies{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("2001:db8:7::/48")}
 	for _, tt := range []struct {
 		name      string
@@ -86,7 +86,7 @@ func TestCase32ForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
 }
 
 // The same, seen from the limit that the header was meant to get around.
-func TestCase32MadeUpAddressesDoNotResetTheLimit(t *testing.T) {
+func TestMadeUpAddressesDoNotResetTheLimit(t *testing.T) {
 	try := func(r *rig, forwarded string) int {
 		return r.call("POST", "/api/host/session", `{"password":"x"}`, from("10.1.2.3:1000"), header("X-Forwarded-For", forwarded)).Code
 	}

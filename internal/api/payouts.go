@@ -14,9 +14,9 @@ type Payouts interface {
 	// Payouts returns up to limit payouts with a number above after, in the order of their numbers.
 	Payouts(ctx context.Context, round string, after, limit int) ([]game.Payout, error)
 	PayoutSums(ctx context.Context, round string) (game.PayoutSums, error)
-	// SendAgain makes due what is not paid, and returns how much that is. game.ErrWrongPhase: the round is not settled, or a
+	// ResendPayouts makes due what is not paid, and returns how much that is. game.ErrWrongPhase: the round is not settled, or a
 	// rehearsal. game.ErrOff: nothing is paid out here.
-	SendAgain(ctx context.Context, round string) (int, error)
+	ResendPayouts(ctx context.Context, round string) (int, error)
 }
 
 func (s *Server) routePayouts(host addRoute) {
@@ -93,7 +93,7 @@ func (s *Server) resendPayouts(c echo.Context) error {
 	if err := readNoBody(c); err != nil {
 		return err
 	}
-	again, err := s.Payouts.SendAgain(c.Request().Context(), id)
+	again, err := s.Payouts.ResendPayouts(c.Request().Context(), id)
 	if err != nil {
 		return orMissing(err, errRoundNotFound)
 	}

@@ -19,7 +19,7 @@ func TestHistoryIsWhatWasPlayed(t *testing.T) {
 	played := func(phase game.Phase, change func(*game.Round)) game.Round {
 		round := r.books.rounds[1]
 		round.ID = fmt.Sprintf("%08d-2222-4333-8444-555555555555", len(r.books.rounds))
-		round.Phase, round.Reason, round.Claimed = phase, game.ByTime, game.Left{Packets: 3, Cents: 1505}
+		round.Phase, round.Reason, round.Claimed = phase, game.ByTime, game.Total{Packets: 3, Cents: 1505}
 		change(&round)
 		r.books.rounds = append(r.books.rounds, round)
 		return round

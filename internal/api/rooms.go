@@ -32,8 +32,8 @@ type roomAnswer struct {
 	Room roomDetail `json:"room"`
 }
 
-// roomGlance is a room in the list of all. Active is the id of its active round, or empty.
-type roomGlance struct {
+// roomSummary is a room in the list of all. Active is the id of its active round, or empty.
+type roomSummary struct {
 	roomDetail
 
 	Players int        `json:"players"`
@@ -51,8 +51,8 @@ const (
 
 // roomsPage is a part of the list of rooms; Next is the `after` of the next part, empty if this was the last one.
 type roomsPage struct {
-	Rooms []roomGlance `json:"rooms"`
-	Next  string       `json:"next"`
+	Rooms []roomSummary `json:"rooms"`
+	Next  string        `json:"next"`
 }
 
 type roomAndRoundAnswer struct {
@@ -112,13 +112,13 @@ func (s *Server) listRooms(c echo.Context) error {
 	if code, ok := game.CleanCode(after); after != "" && (!ok || code != after) {
 		return errRoomNotFound
 	}
-	rooms, err := s.Desk.Glances(c.Request().Context(), after, limit)
+	rooms, err := s.Desk.RoomSummaries(c.Request().Context(), after, limit)
 	if err != nil {
 		return orMissing(err, errRoomNotFound)
 	}
-	page := roomsPage{Rooms: make([]roomGlance, len(rooms))}
+	page := roomsPage{Rooms: make([]roomSummary, len(rooms))}
 	for i, r := range rooms {
-		page.Rooms[i] = roomGlance{detailOf(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
+		page.Rooms[i] = roomSummary{detailOf(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
 	}
 	if len(rooms) == limit {
 		page.Next = rooms[limit-1].Room.Code

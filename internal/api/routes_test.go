@@ -143,7 +143,7 @@ func TestStepsAnswerWithTheRound(t *testing.T) {
 	}
 }
 
-// Case 34 of the field: two hosts at once are both told the truth.
+// Two hosts at once are both told the truth.
 func TestStepsThatARoundCannotTake(t *testing.T) {
 	for err, code := range map[error]string{game.ErrRoomBusy: "room_busy", game.ErrWrongPhase: "wrong_phase"} {
 		r := newRig(t)

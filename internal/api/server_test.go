@@ -81,9 +81,9 @@ func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
 	}
 }
 
-// Case 27 of the field, the half of it that lies here: with Accept-Encoding as browsers send it the upgrade hung behind a
+// With Accept-Encoding as browsers send it the upgrade hung behind a
 // compressing writer. Here the gate gets the connection as http.Server made it.
-func TestCase27TheGateGetsTheRawConnection(t *testing.T) {
+func TestTheGateGetsTheRawConnection(t *testing.T) {
 	r := newRig(t, func(o *Options) {
 		o.Gate = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			conn, _, err := w.(http.Hijacker).Hijack()
@@ -195,8 +195,7 @@ func codesIn(t *testing.T, file, pattern string) []string {
 func TestDocumentListsEveryCode(t *testing.T) {
 	code := codesIn(t, "errors.go", `refusal\{(?:http\.\w+|status), "(\w+)"`)
 	code = append(code, codesIn(t, "../game/settings.go", `Code: "(\w+)"`)...)
-	code = append(code, codesIn(t, "../game/name.go", `Code: "(\w+)"`)...)
-	code = append(code, codesIn(t, "../game/announcement.go", `Code: "(\w+)"`)...)
+	code = append(code, codesIn(t, "../game/text.go", `Code: "(\w+)"`)...)
 	code = append(code, codesIn(t, "../wire/strict.go", `Code\w+ += "(\w+)"`)...)
 	slices.Sort(code)
 	code = slices.Compact(code)

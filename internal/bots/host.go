@@ -1,5 +1,5 @@
-// Package bots plays: a host that runs a round over the HTTP API and as many players as wanted, each on a WebSocket of its
-// own, exactly as pages do. It measures what players would feel and checks the books against what every player was told.
+// Package bots is a load generator: a host that runs a round over the HTTP API, and any number of players, each with a session and a
+// WebSocket of its own, as browsers have. It measures latencies, and checks the books against what every player was told.
 package bots
 
 import (
@@ -30,8 +30,8 @@ func NewHost(instance string) *Host {
 	return &Host{Instance: strings.TrimRight(instance, "/"), client: newClient("")}
 }
 
-// newClient makes its connections from a source address, or from any if that is empty. Phones do not keep a connection for
-// requests beside their WebSocket, so nor do players here.
+// newClient makes its connections from a source address, or from any if that is empty. Like phones,
+// players do not keep an idle HTTP connection beside their WebSocket.
 func newClient(source string) *http.Client {
 	dialer := &net.Dialer{Timeout: requestTimeout}
 	if source != "" {
@@ -43,7 +43,7 @@ func newClient(source string) *http.Client {
 	}
 }
 
-// Login proves that this is the host.
+// Login opens a session with the host's password.
 func (h *Host) Login(ctx context.Context, password string) error {
 	var answer struct {
 		Token string `json:"token"`
@@ -53,10 +53,10 @@ func (h *Host) Login(ctx context.Context, password string) error {
 	return err
 }
 
-// Token is the session's, once logged in.
+// Token is the session's token, after Login.
 func (h *Host) Token() string { return h.token }
 
-// At is the same host's session on another instance.
+// At returns the same session on another instance.
 func (h *Host) At(instance string) *Host {
 	return &Host{Instance: instance, token: h.token, client: h.client}
 }

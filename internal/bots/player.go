@@ -17,8 +17,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// Player is one bot: a session of its own and a WebSocket. What it hears is kept, so that the books can be held against
-// it. Its methods may be called concurrently.
+// Player is one bot with a session and a WebSocket of its own. It keeps the results it receives, so that the books can be compared
+// with them. Its methods may be called concurrently.
 type Player struct {
 	ID       string
 	instance string
@@ -26,7 +26,7 @@ type Player struct {
 	token    string
 	client   *http.Client
 	ws       *websocket.Conn
-	heard    sync.WaitGroup
+	reading  sync.WaitGroup
 
 	mu        sync.Mutex
 	round     wire.Round
@@ -41,7 +41,7 @@ type Player struct {
 	onMessage func(kind string, text []byte)
 }
 
-// Join makes a player in a room, over an instance and from a source address (empty: any).
+// Join creates a player in a room, over an instance and from a source address (empty: any).
 func Join(ctx context.Context, instance, source, room, nickname string) (*Player, error) {
 	p := newPlayer(instance, source, room)
 	var answer struct {
@@ -65,20 +65,20 @@ func newPlayer(instance, source, room string) *Player {
 	}
 }
 
-// SameAs returns a second tab of a player, over another instance if wanted.
-func (p *Player) SameAs(instance string) *Player {
+// OpenTab returns a second tab of a player, over another instance if wanted.
+func (p *Player) OpenTab(instance string) *Player {
 	return &Player{
 		ID: p.ID, instance: strings.TrimRight(instance, "/"), room: p.room, token: p.token, client: p.client,
 		tapped: make(map[game.DropID]time.Time), won: make(map[game.DropID]game.Cents), outcomes: make(map[game.Outcome]int),
 	}
 }
 
-// Address is where this player's WebSocket is, with the token.
+// Address is the URL of this player's WebSocket, with the token.
 func (p *Player) Address() string {
 	return "ws" + strings.TrimPrefix(p.instance, "http") + "/ws?role=player&room=" + p.room + "&token=" + p.token
 }
 
-// Connect opens the WebSocket and returns when the welcome was heard.
+// Connect opens the WebSocket and returns once the welcome message has arrived.
 func (p *Player) Connect(ctx context.Context) error {
 	//nolint:bodyclose // the library has taken the body over
 	ws, _, err := websocket.Dial(ctx, p.Address(), &websocket.DialOptions{HTTPClient: &http.Client{Transport: p.client.Transport}})
@@ -89,29 +89,29 @@ func (p *Player) Connect(ctx context.Context) error {
 	p.ws = ws
 	_, text, err := ws.Read(ctx)
 	if err != nil {
-		return fmt.Errorf("hear the welcome: %w", err)
+		return fmt.Errorf("read the welcome: %w", err)
 	}
-	if err := p.hear(text); err != nil {
+	if err := p.handleMessage(text); err != nil {
 		return err
 	}
-	p.heard.Go(p.listen)
+	p.reading.Go(p.readMessages)
 	return nil
 }
 
-// Disconnect closes the WebSocket and waits until everything that had come was heard.
+// Disconnect closes the WebSocket and waits until all messages received are handled.
 func (p *Player) Disconnect() {
 	if p.ws == nil {
 		return
 	}
 	_ = p.ws.Close(websocket.StatusNormalClosure, "") // the server may have closed it already
-	p.heard.Wait()
+	p.reading.Wait()
 }
 
-func (p *Player) listen() {
+func (p *Player) readMessages() {
 	for {
 		_, text, err := p.ws.Read(context.Background())
 		if err == nil {
-			err = p.hear(text)
+			err = p.handleMessage(text)
 		}
 		if err != nil {
 			p.mu.Lock()
@@ -136,15 +136,15 @@ func kindOf(text []byte) string {
 	return string(rest[:end])
 }
 
-// hear takes in one message.
-func (p *Player) hear(text []byte) error {
+// handleMessage handles one message of the server.
+func (p *Player) handleMessage(text []byte) error {
 	kind := kindOf(text)
 	if kind == wire.TypeResult {
 		var result wire.Result
 		if err := json.Unmarshal(text, &result); err != nil {
 			return fmt.Errorf("a result does not parse: %w", err)
 		}
-		p.takeResult(result)
+		p.applyResult(result)
 		return nil
 	}
 	if p.onMessage != nil {
@@ -152,10 +152,10 @@ func (p *Player) hear(text []byte) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.take(kind, text)
+	return p.applyMessage(kind, text)
 }
 
-func (p *Player) take(kind string, text []byte) error {
+func (p *Player) applyMessage(kind string, text []byte) error {
 	switch kind {
 	case wire.TypeWelcome:
 		var m wire.Welcome
@@ -164,7 +164,7 @@ func (p *Player) take(kind string, text []byte) error {
 		}
 		p.offset = time.Until(time.UnixMilli(int64(m.Now)))
 		if m.Round != nil {
-			p.enter(*m.Round)
+			p.setRound(*m.Round)
 		}
 		p.drops = append(p.drops, m.Drops...)
 		for _, claim := range m.Claims {
@@ -173,17 +173,17 @@ func (p *Player) take(kind string, text []byte) error {
 		p.tally = m.Tally
 		return nil
 	case wire.TypeRound:
-		m, err := roundsHeard.of(text)
-		p.enter(m.Round)
+		m, err := roundCache.decode(text)
+		p.setRound(m.Round)
 		return err
 	case wire.TypeDrops:
-		m, err := dropsHeard.of(text)
+		m, err := dropsCache.decode(text)
 		p.drops = append(p.drops, m.Drops...)
 		return err
 	case wire.TypeClaim:
 		return decode(text, func(m wire.ClaimMade) { p.won[m.Claim.Drop] = m.Claim.Cents })
 	case wire.TypeTally:
-		m, err := talliesHeard.of(text)
+		m, err := tallyCache.decode(text)
 		p.tally = m
 		return err
 	case wire.TypeError:
@@ -192,49 +192,49 @@ func (p *Player) take(kind string, text []byte) error {
 	return nil
 }
 
-// same reads messages that thousands of players get word for word, once for all of them: else the bots would use the
-// machine more than the server does. Safe for concurrent use.
-type same[M any] struct {
+// messageCache decodes messages that thousands of players receive with the same text only once for all of them. Otherwise the bots
+// would use more CPU time than the server. Safe for concurrent use.
+type messageCache[M any] struct {
 	mu   sync.Mutex
 	read map[string]M
 }
 
 var (
-	roundsHeard  same[wire.RoundChanged]
-	dropsHeard   same[wire.Drops]
-	talliesHeard same[wire.Tally]
+	roundCache messageCache[wire.RoundChanged]
+	dropsCache messageCache[wire.Drops]
+	tallyCache messageCache[wire.Tally]
 )
 
-// sameKept is how many messages are remembered: more than are on their way at a time.
-const sameKept = 64
+// messageCacheSize is how many messages are cached: more than are on their way at a time.
+const messageCacheSize = 64
 
-func (s *same[M]) of(text []byte) (M, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m, ok := s.read[string(text)]; ok {
+func (c *messageCache[M]) decode(text []byte) (M, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m, ok := c.read[string(text)]; ok {
 		return m, nil
 	}
 	var m M
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("a message does not parse: %w", err)
 	}
-	if s.read == nil || len(s.read) >= sameKept {
-		s.read = make(map[string]M)
+	if c.read == nil || len(c.read) >= messageCacheSize {
+		c.read = make(map[string]M)
 	}
-	s.read[string(text)] = m
+	c.read[string(text)] = m
 	return m, nil
 }
 
-func decode[M any](text []byte, take func(M)) error {
+func decode[M any](text []byte, apply func(M)) error {
 	var m M
 	if err := json.Unmarshal(text, &m); err != nil {
 		return fmt.Errorf("a message does not parse: %w", err)
 	}
-	take(m)
+	apply(m)
 	return nil
 }
 
-func (p *Player) enter(round wire.Round) {
+func (p *Player) setRound(round wire.Round) {
 	if p.round.ID != round.ID {
 		p.drops = nil
 		clear(p.tapped)
@@ -243,7 +243,7 @@ func (p *Player) enter(round wire.Round) {
 	p.round = round
 }
 
-func (p *Player) takeResult(result wire.Result) {
+func (p *Player) applyResult(result wire.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, asked := p.tapped[result.Drop]
@@ -259,7 +259,7 @@ func (p *Player) takeResult(result wire.Result) {
 	}
 }
 
-// Tap taps a drop; intended is when it was meant to, which latency is measured from.
+// Tap taps a drop. intended is when the tap was due, from which latency is measured.
 func (p *Player) Tap(ctx context.Context, drop game.DropID, intended time.Time) error {
 	p.mu.Lock()
 	p.tapped[drop] = intended
@@ -303,7 +303,7 @@ func (p *Player) Round() wire.Round {
 	return p.round
 }
 
-// Tally is the latest tally that this player heard.
+// Tally is the latest tally that this player received.
 func (p *Player) Tally() wire.Tally {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -321,14 +321,14 @@ func (p *Player) Won() map[game.DropID]game.Cents {
 	return won
 }
 
-// Heard is how often this player was told an outcome.
-func (p *Player) Heard(outcome game.Outcome) int {
+// OutcomeCount is how many results with an outcome this player received.
+func (p *Player) OutcomeCount(outcome game.Outcome) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.outcomes[outcome]
 }
 
-// Err is what went wrong with the connection or with what was heard on it, nil if nothing did.
+// Err is the error of the connection or of a message on it, if any.
 func (p *Player) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

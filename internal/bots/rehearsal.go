@@ -12,35 +12,35 @@ import (
 	"redrain/internal/game"
 )
 
-// Books are what rehearsals need of the ledger.
+// Books is what rehearsals need of the ledger.
 type Books interface {
-	// Stage is the hidden room in which a room's rehearsals are played.
+	// Stage returns the hidden room in which a room's rehearsals are played.
 	Stage(ctx context.Context, room string) (game.Room, error)
 	CreateRound(ctx context.Context, room string, settings game.Settings, rehearsal bool) (game.Round, error)
-	// AddSubject makes the player of a subject, or finds the one there is.
+	// AddSubject returns the player of a subject, and creates it if there is none.
 	AddSubject(ctx context.Context, room, subject, nickname string) (game.Player, error)
 	NoteRehearsal(ctx context.Context, r game.Rehearsal) (game.Rehearsal, error)
-	// EndRehearsal notes the report in JSON, or the problem that it failed of.
+	// EndRehearsal records the report in JSON, or why the rehearsal failed.
 	EndRehearsal(ctx context.Context, round string, report []byte, problem string) error
 	Rehearsals(ctx context.Context, room string, limit int) ([]game.Rehearsal, error)
 }
 
-// Passes signs sessions for the bots and their host.
+// Passes issues session tokens for the bots and their host.
 type Passes interface {
 	NewHost() (string, error)
 	NewPlayer(room, player string) (string, error)
 }
 
 const (
-	rehearsalsShown = 10
-	// rehearsalLimit is longer than any rehearsal takes; one that is older and still runs has died with its instance.
+	rehearsalsListed = 10
+	// rehearsalLimit is longer than any rehearsal takes. An older one that counts as running was cut off when its instance died.
 	rehearsalLimit = 15 * time.Minute
-	noteWithin     = 10 * time.Second
+	noteTimeout    = 10 * time.Second
 )
 
-// Rehearsals plays copies of rounds with bots on the stage of their room: a room of its own, so that everything that keeps
-// rooms apart (channels, leases, the rule of one active round) keeps the audience undisturbed. The bots come in by the front
-// door of this very instance, over loopback. Safe for concurrent use.
+// Rehearsals plays copies of rounds with bots in the stage of a room: a hidden room of its own, so that channels, leases and the rule
+// of one active round a room keep the rehearsal apart from the audience. The bots connect to this instance over loopback, by HTTP and
+// WebSocket like players. Safe for concurrent use.
 type Rehearsals struct {
 	books    Books
 	passes   Passes
@@ -48,25 +48,25 @@ type Rehearsals struct {
 	changed  func(ctx context.Context, room string)
 	log      *slog.Logger
 
-	ctx     context.Context //nolint:containedctx // the lifetime of what is played
+	ctx     context.Context //nolint:containedctx // canceled to stop all rehearsals
 	cancel  context.CancelFunc
 	playing sync.WaitGroup
 
 	mu        sync.Mutex
-	beginning map[string]bool // rooms between looking whether a rehearsal runs and noting that one does
+	beginning map[string]bool // rooms for which Rehearse is under way
 }
 
-// NewRehearsals returns Rehearsals; changed hears of each beginning and end. Close ends them.
+// NewRehearsals returns Rehearsals; changed is called at the end of each. Close ends them.
 func NewRehearsals(books Books, passes Passes, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
 	r := &Rehearsals{books: books, passes: passes, instance: instance, changed: changed, log: log, beginning: make(map[string]bool)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
 
-// Stop stops what is played, and does not wait for it. Nothing can be rehearsed from then on.
+// Stop cancels all rehearsals without waiting for them. No other can be started from then on.
 func (r *Rehearsals) Stop() { r.cancel() }
 
-// Close stops what is played and waits until it is noted as such, which takes up to 10 s where the books do not answer.
+// Close cancels all rehearsals and waits until their end is recorded, which takes up to 10 s if the database does not answer.
 // Closing twice is fine.
 func (r *Rehearsals) Close() {
 	r.Stop()
@@ -75,7 +75,7 @@ func (r *Rehearsals) Close() {
 
 // Rehearsals lists the latest rehearsals of a room, the newest first.
 func (r *Rehearsals) Rehearsals(ctx context.Context, room string) ([]game.Rehearsal, error) {
-	list, err := r.books.Rehearsals(ctx, room, rehearsalsShown)
+	list, err := r.books.Rehearsals(ctx, room, rehearsalsListed)
 	for i := range list {
 		if list[i].State == game.RehearsalRunning && time.Since(list[i].BegunAt) > rehearsalLimit {
 			list[i].State, list[i].Problem = game.RehearsalFailed, "the server was stopped meanwhile"
@@ -88,14 +88,14 @@ func (r *Rehearsals) Rehearsals(ctx context.Context, room string) ([]game.Rehear
 // returns at once. game.ErrRoomBusy: one of this room is still running or just beginning. game.ErrNotFound: there is no such room.
 // game.ErrBusy: after Stop.
 func (r *Rehearsals) Rehearse(ctx context.Context, room string, settings game.Settings, players int, rate float64) (game.Rehearsal, error) {
-	if !r.claim(room) {
+	if !r.reserveRoom(room) {
 		return game.Rehearsal{}, fmt.Errorf("rehearse: %w", game.ErrRoomBusy)
 	}
-	defer r.free(room)
+	defer r.releaseRoom(room)
 	if r.ctx.Err() != nil {
 		return game.Rehearsal{}, fmt.Errorf("rehearse: %w: the instance stops", game.ErrBusy)
 	}
-	ctx, cancel := context.WithTimeout(ctx, noteWithin)
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
 	latest, err := r.Rehearsals(ctx, room)
 	if err != nil {
@@ -120,8 +120,9 @@ func (r *Rehearsals) Rehearse(ctx context.Context, room string, settings game.Se
 	return begun, nil
 }
 
-// claim makes one caller at a time begin a rehearsal of a room; others are refused, and those of other rooms do not wait.
-func (r *Rehearsals) claim(room string) bool {
+// reserveRoom lets one caller at a time start a rehearsal of a room. It returns false to others, and does not block callers for other
+// rooms.
+func (r *Rehearsals) reserveRoom(room string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.beginning[room] {
@@ -131,7 +132,7 @@ func (r *Rehearsals) claim(room string) bool {
 	return true
 }
 
-func (r *Rehearsals) free(room string) {
+func (r *Rehearsals) releaseRoom(room string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.beginning, room)
@@ -140,7 +141,7 @@ func (r *Rehearsals) free(room string) {
 func (r *Rehearsals) play(begun game.Rehearsal, round game.Round) {
 	var report []byte
 	problem := ""
-	played, err := r.swarm(begun, round)
+	played, err := r.playSwarm(begun, round)
 	if err == nil {
 		report, err = json.Marshal(played)
 	}
@@ -151,7 +152,7 @@ func (r *Rehearsals) play(begun game.Rehearsal, round game.Round) {
 		}
 		r.log.Warn("a rehearsal failed", "room", begun.Room, "round", begun.Round, "error", err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), noteWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), noteTimeout)
 	defer cancel()
 	if err := r.books.EndRehearsal(ctx, begun.Round, report, problem); err != nil {
 		r.log.Warn("cannot note the end of a rehearsal", "round", begun.Round, "error", err)
@@ -159,19 +160,19 @@ func (r *Rehearsals) play(begun game.Rehearsal, round game.Round) {
 	r.changed(ctx, begun.Room)
 }
 
-// comeInAtOnce is how many bots come in a second.
-const comeInAtOnce = 200
+// joinsPerSecond is how many bots join a second.
+const joinsPerSecond = 200
 
-func (r *Rehearsals) swarm(begun game.Rehearsal, round game.Round) (*Report, error) {
+func (r *Rehearsals) playSwarm(begun game.Rehearsal, round game.Round) (*Report, error) {
 	token, err := r.passes.NewHost()
 	if err != nil {
-		return nil, fmt.Errorf("let the bots' host in: %w", err)
+		return nil, fmt.Errorf("make a session for the bots' host: %w", err)
 	}
 	return Play(r.ctx, Options{
 		Instances: []string{r.instance()}, Token: token, Round: round.ID, Room: round.Room,
-		Players: begun.Players, Rate: begun.Rate, Ramp: time.Second * time.Duration(begun.Players) / comeInAtOnce,
+		Players: begun.Players, Rate: begun.Rate, Ramp: time.Second * time.Duration(begun.Players) / joinsPerSecond,
 		Duration: round.Settings.Countdown + round.Settings.Duration,
-		Seat: func(ctx context.Context, i int) (id, token string, err error) {
+		MakePlayer: func(ctx context.Context, i int) (id, token string, err error) {
 			name := fmt.Sprintf("bot %d", i+1)
 			bot, err := r.books.AddSubject(ctx, round.Room, name, name) // the same bots at every rehearsal
 			if err != nil {

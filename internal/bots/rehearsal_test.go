@@ -99,7 +99,7 @@ func begin(t *testing.T, r *Rehearsals) {
 	}
 }
 
-func TestARehearsalThatCannotBePlayedSaysWhy(t *testing.T) {
+func TestFailedRehearsalRecordsWhy(t *testing.T) {
 	books := &fakeBooks{}
 	r, over := rehearsals(books, closedAddress(t))
 	defer r.Close()
@@ -142,8 +142,8 @@ func TestOneRehearsalOfARoomAtATime(t *testing.T) {
 	r.Close()
 }
 
-// An instance that stops does not wait for its bots to play to the end, and says why there is no report.
-func TestClosingGivesARehearsalUp(t *testing.T) {
+// An instance that stops does not wait until its bots have played to the end, and records why there is no report.
+func TestCloseCancelsARehearsal(t *testing.T) {
 	leave := make(chan struct{})
 	arrived := make(chan struct{}, 10)
 	instance := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
@@ -166,7 +166,7 @@ func TestClosingGivesARehearsalUp(t *testing.T) {
 	}
 }
 
-// A rehearsal whose instance died keeps nobody from rehearsing for ever.
+// A rehearsal whose instance died does not block the room for ever.
 func TestARehearsalOfADeadInstanceIsOver(t *testing.T) {
 	books := &fakeBooks{list: []game.Rehearsal{{Round: "old", State: game.RehearsalRunning, BegunAt: time.Now().Add(-rehearsalLimit - time.Second)}}}
 	r, over := rehearsals(books, closedAddress(t))
@@ -179,7 +179,7 @@ func TestARehearsalOfADeadInstanceIsOver(t *testing.T) {
 	<-over
 }
 
-// slowBooks hang for one room until its caller gives up.
+// slowBooks hangs for one room until its caller's context ends.
 type slowBooks struct {
 	*fakeBooks
 	asked chan string
@@ -194,7 +194,7 @@ func (b *slowBooks) Rehearsals(ctx context.Context, room string, _ int) ([]game.
 	return nil, ctx.Err()
 }
 
-// A lock was held over the books: while they hung for one room, no other could begin a rehearsal.
+// While the database hangs for one room, rehearsals of other rooms can start.
 func TestRehearsalsOfOtherRoomsDoNotWait(t *testing.T) {
 	books := &slowBooks{fakeBooks: &fakeBooks{}, asked: make(chan string, 3)}
 	r := NewRehearsals(books, fakePasses{}, nil, nil, slog.New(slog.DiscardHandler))

@@ -23,19 +23,19 @@ type Report struct {
 	TapsPerSecond     float64              `json:"taps_per_second"`
 	Outcomes          map[game.Outcome]int `json:"outcomes"`
 	Latency           Quantiles            `json:"latency_us"`
-	// DropsSpread and TallySpread are, for each message to everybody, the time from the first player that had it to the last.
+	// DropsSpread and TallySpread are, for each message to everybody, the time from the first player that received it to the last.
 	// Tallies to players are spread over a second on purpose.
 	DropsSpread Quantiles `json:"drops_spread_us"`
 	TallySpread Quantiles `json:"tally_spread_us"`
-	// Memory is filled in by whoever can see the server's process: before anything happens, and when all has been played.
+	// Memory and MemoryPlayed are filled in by a caller that can inspect the server's process: before the round, and after it.
 	Memory       *Memory `json:"memory,omitempty"`
 	MemoryPlayed *Memory `json:"memory_played,omitempty"`
-	// Conserved: the books hold, and agree with what every player was told. Violations says where they do not.
+	// Conserved: the books fulfil the invariants, and agree with what every player was told. Violations lists where not.
 	Conserved  bool     `json:"conserved"`
 	Violations []string `json:"violations,omitempty"`
 }
 
-// Quantiles are those of one distribution, in microseconds.
+// Quantiles of one distribution, in microseconds.
 type Quantiles struct {
 	P50  int64 `json:"p50"`
 	P90  int64 `json:"p90"`
@@ -50,22 +50,22 @@ type Memory struct {
 	HeapPerConnection int64 `json:"heap_per_connection"`
 }
 
-// longest is the largest time that is told from larger ones, in µs.
-const longest = int64(time.Minute / time.Microsecond)
+// maxRecorded is the largest time that is recorded, in µs; larger ones count as this.
+const maxRecorded = int64(time.Minute / time.Microsecond)
 
-// meter gathers measurements of many players at once. Safe for concurrent use.
+// meter collects the measurements of all players. Safe for concurrent use.
 type meter struct {
-	mu       sync.Mutex
-	connects float64
-	latency  *hdrhistogram.Histogram
-	outcomes map[game.Outcome]int
-	first    time.Time // result
-	last     time.Time
-	waves    map[string]*wave
+	mu         sync.Mutex
+	connects   float64
+	latency    *hdrhistogram.Histogram
+	outcomes   map[game.Outcome]int
+	first      time.Time // result
+	last       time.Time
+	broadcasts map[string]*broadcast
 }
 
-// wave is one message on its way to everybody.
-type wave struct {
+// broadcast is the delivery of one message to all players.
+type broadcast struct {
 	kind        string
 	first, last time.Time
 	reached     int
@@ -80,14 +80,14 @@ func (m *meter) result(tapped time.Time, result wire.Result) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.latency == nil {
-		m.latency, m.outcomes, m.first = hdrhistogram.New(1, longest, 3), make(map[game.Outcome]int), now
+		m.latency, m.outcomes, m.first = hdrhistogram.New(1, maxRecorded, 3), make(map[game.Outcome]int), now
 	}
 	m.last = now
-	_ = m.latency.RecordValue(min(now.Sub(tapped).Microseconds(), longest)) // which is in range
+	_ = m.latency.RecordValue(min(now.Sub(tapped).Microseconds(), maxRecorded)) // always in range
 	m.outcomes[result.Outcome]++
 }
 
-// message takes note of messages that all players get.
+// message records the arrival of a message that all players receive.
 func (m *meter) message(kind string, text []byte) {
 	if kind != wire.TypeDrops && kind != wire.TypeTally {
 		return
@@ -95,13 +95,13 @@ func (m *meter) message(kind string, text []byte) {
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.waves == nil {
-		m.waves = make(map[string]*wave)
+	if m.broadcasts == nil {
+		m.broadcasts = make(map[string]*broadcast)
 	}
-	w := m.waves[string(text)]
+	w := m.broadcasts[string(text)]
 	if w == nil {
-		w = &wave{kind: kind, first: now}
-		m.waves[string(text)] = w
+		w = &broadcast{kind: kind, first: now}
+		m.broadcasts[string(text)] = w
 	}
 	w.last = now
 	w.reached++
@@ -123,12 +123,12 @@ func (m *meter) report(opts Options, violations []string) *Report {
 	return r
 }
 
-// spread is over the messages that reached every player: of a tally only the latest matters, so some skip one.
+// spread counts only messages that reached every player: the server may skip a tally for some, since only the latest matters.
 func (m *meter) spread(kind string, players int) Quantiles {
-	h := hdrhistogram.New(1, longest, 3)
-	for _, w := range m.waves {
+	h := hdrhistogram.New(1, maxRecorded, 3)
+	for _, w := range m.broadcasts {
 		if w.kind == kind && w.reached == players {
-			_ = h.RecordValue(min(max(w.last.Sub(w.first).Microseconds(), 1), longest)) // which is in range
+			_ = h.RecordValue(min(max(w.last.Sub(w.first).Microseconds(), 1), maxRecorded)) // always in range
 		}
 	}
 	return quantiles(h)

@@ -14,7 +14,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// Options say what a swarm plays.
+// Options of a swarm.
 type Options struct {
 	// Instances are the servers' addresses, like http://127.0.0.1:8080; players are spread over them in turns.
 	Instances []string
@@ -22,35 +22,35 @@ type Options struct {
 	Players   int
 	// Token is a host's session, in place of the password.
 	Token string
-	// Round is a draft to play in Room; empty: the swarm makes a room and a round of its own.
+	// Round is a draft to play in Room; empty: the swarm creates a room and a round of its own.
 	Room, Round string
-	// Seat makes player i and a session for them, in place of joining by nickname.
-	Seat func(ctx context.Context, i int) (id, token string, err error)
-	// Rate is how many taps a second each player makes, whether answers come or not (an open loop): latency counts from
-	// when a tap was meant to be made, so a stalled server cannot hide behind the taps that it delayed. 0: a closed loop, the
-	// next tap follows the answer.
+	// MakePlayer creates player i with a session, instead of joining by nickname.
+	MakePlayer func(ctx context.Context, i int) (id, token string, err error)
+	// Rate is how many taps a second each player makes, whether results arrive or not (an open loop). Latency is measured from
+	// when a tap was due, so that a stalled server does not look fast because it delayed the taps (coordinated omission). 0: a
+	// closed loop, in which the next tap follows the result.
 	Rate float64
-	// Ramp is the time over which players come in.
+	// Ramp is the time over which players join.
 	Ramp time.Duration
 	// Duration is that of the round.
 	Duration time.Duration
 	// Settings of the round override the swarm's own, as in POST /api/rooms/CODE/rounds.
 	Settings map[string]any
-	// Progress hears what the swarm does, a line at a time; nil: nobody.
+	// Progress gets a line for every stage; may be nil.
 	Progress func(format string, args ...any)
-	// Idle, if set, is called when all players are in and nothing happens yet; Played when the last has tapped, and all are
-	// still in.
+	// Idle, if set, is called when all players are connected and the round has not started; Played when the last has tapped and
+	// all are still connected.
 	Idle, Played func(ctx context.Context)
 }
 
 const (
-	joinersAtOnce = 64
-	sources       = 250 // addresses of 127.0.0.0/8 that players come from: each has 28,000 ports
-	beforeStart   = 3 * time.Second
-	settleFor     = 15 * time.Second
+	joinConcurrency = 64
+	sourceAddresses = 250 // of 127.0.0.0/8, from which players connect: each has 28,000 ports
+	countdown       = 3 * time.Second
+	settleTimeout   = 15 * time.Second
 )
 
-// Swarm is one room with its host and players.
+// Swarm is one room with its host and its bots.
 type Swarm struct {
 	opts    Options
 	host    *Host
@@ -65,14 +65,14 @@ func Play(ctx context.Context, opts Options) (*Report, error) {
 		opts.Progress = func(string, ...any) {}
 	}
 	s := &Swarm{opts: opts, host: NewHost(opts.Instances[0])}
-	defer s.leave()
-	if err := s.gather(ctx); err != nil {
+	defer s.disconnectAll()
+	if err := s.joinAll(ctx); err != nil {
 		return nil, err
 	}
 	if opts.Idle != nil {
 		opts.Idle(ctx)
 	}
-	round, err := s.begin(ctx)
+	round, err := s.startRound(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,15 +84,15 @@ func Play(ctx context.Context, opts Options) (*Report, error) {
 	return s.finish(ctx, round)
 }
 
-// gather makes the room and brings all players in, evenly over the ramp.
-func (s *Swarm) gather(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+// joinAll prepares the room and connects all players, evenly over the ramp.
+func (s *Swarm) joinAll(ctx context.Context) error {
+	if err := s.prepareRoom(ctx); err != nil {
 		return err
 	}
 	s.opts.Progress("%d players join room %s", s.opts.Players, s.room)
 	s.players = make([]*Player, s.opts.Players)
 	began := time.Now()
-	places := make(chan struct{}, joinersAtOnce)
+	slots := make(chan struct{}, joinConcurrency)
 	var joining sync.WaitGroup
 	errs := make([]error, s.opts.Players)
 	for i := range s.players {
@@ -100,9 +100,9 @@ func (s *Swarm) gather(ctx context.Context) error {
 		if !waitUntil(ctx, due) {
 			break
 		}
-		places <- struct{}{}
+		slots <- struct{}{}
 		joining.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			errs[i] = s.join(ctx, i)
 		})
 	}
@@ -111,8 +111,8 @@ func (s *Swarm) gather(ctx context.Context) error {
 	return errors.Join(errors.Join(errs...), ctx.Err())
 }
 
-// enter lets the host in and finds or makes the room.
-func (s *Swarm) enter(ctx context.Context) error {
+// prepareRoom logs the host in and creates the room, unless there is one.
+func (s *Swarm) prepareRoom(ctx context.Context) error {
 	if s.host.token = s.opts.Token; s.host.token == "" {
 		if err := s.host.Login(ctx, s.opts.Password); err != nil {
 			return err
@@ -140,10 +140,10 @@ func (s *Swarm) join(ctx context.Context, i int) error {
 
 func (s *Swarm) newPlayer(ctx context.Context, instance string, i int) (*Player, error) {
 	source := sourceFor(instance, i)
-	if s.opts.Seat == nil {
+	if s.opts.MakePlayer == nil {
 		return Join(ctx, instance, source, s.room, fmt.Sprintf("bot %d", i))
 	}
-	id, token, err := s.opts.Seat(ctx, i)
+	id, token, err := s.opts.MakePlayer(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -161,18 +161,18 @@ func sourceFor(instance string, i int) string {
 	if ip := net.ParseIP(u.Hostname()); ip == nil || !ip.IsLoopback() || ip.To4() == nil {
 		return ""
 	}
-	return fmt.Sprintf("127.0.%d.%d", 1+i/sources%200, 1+i%sources)
+	return fmt.Sprintf("127.0.%d.%d", 1+i/sourceAddresses%200, 1+i%sourceAddresses)
 }
 
-// begin makes the round, unless there is one, and starts it.
-func (s *Swarm) begin(ctx context.Context) (wire.Round, error) {
+// startRound creates the round, unless there is one, and starts it.
+func (s *Swarm) startRound(ctx context.Context) (wire.Round, error) {
 	if s.opts.Round != "" {
 		return s.host.Start(ctx, s.opts.Round)
 	}
 	settings := map[string]any{
 		"title": "load", "total_cents": 100 * s.opts.Players, "packets": s.opts.Players, "cap": 3, "pace": "even",
 		"drops_per_second": 8, "bomb_percent": 0, "close_when_sold_out": false,
-		"countdown_ms": beforeStart.Milliseconds(), "duration_ms": s.opts.Duration.Milliseconds(),
+		"countdown_ms": countdown.Milliseconds(), "duration_ms": s.opts.Duration.Milliseconds(),
 	}
 	for name, value := range s.opts.Settings {
 		settings[name] = value
@@ -186,7 +186,7 @@ func (s *Swarm) begin(ctx context.Context) (wire.Round, error) {
 
 // tapAll lets all players tap until the round ends.
 func (s *Swarm) tapAll(ctx context.Context, round wire.Round) {
-	ctx, cancel := context.WithTimeout(ctx, beforeStart+s.opts.Duration+settleFor)
+	ctx, cancel := context.WithTimeout(ctx, countdown+s.opts.Duration+settleTimeout)
 	defer cancel()
 	var playing sync.WaitGroup
 	for _, p := range s.players {
@@ -201,10 +201,10 @@ func (s *Swarm) tapAll(ctx context.Context, round wire.Round) {
 	playing.Wait()
 }
 
-// finish waits for the round's end and for what is still on its way, and holds the books against what was told.
+// finish waits for the round's end, and then until the audit finds no violation any more, or time is up.
 func (s *Swarm) finish(ctx context.Context, round wire.Round) (*Report, error) {
 	s.opts.Progress("checking the books")
-	deadline := time.Now().Add(settleFor)
+	deadline := time.Now().Add(settleTimeout)
 	for {
 		now, err := s.host.Round(ctx, round.ID)
 		if err != nil {
@@ -233,7 +233,7 @@ func (s *Swarm) finish(ctx context.Context, round wire.Round) (*Report, error) {
 	return s.meter.report(s.opts, violations), nil
 }
 
-func (s *Swarm) leave() {
+func (s *Swarm) disconnectAll() {
 	var leaving sync.WaitGroup
 	for _, p := range s.players {
 		if p != nil {
@@ -243,7 +243,7 @@ func (s *Swarm) leave() {
 	leaving.Wait()
 }
 
-// waitUntil waits for a moment; false if ctx ended before.
+// waitUntil waits until a time; false if ctx ended before.
 func waitUntil(ctx context.Context, due time.Time) bool {
 	wait := time.Until(due)
 	if wait <= 0 {
@@ -259,33 +259,33 @@ func waitUntil(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// playOpen taps at a steady rate from a random phase on, answers or not.
+// playOpen taps at a steady rate with a random phase, whether results arrive or not.
 func (p *Player) playOpen(ctx context.Context, round string, rate float64) {
 	every := time.Duration(float64(time.Second) / rate)
 	due := time.Now().Add(rand.N(every))
-	for waitUntil(ctx, due) && !p.overOrLost(round) {
-		if drop := p.anyDrop(round); drop != 0 {
+	for waitUntil(ctx, due) && !p.isDone(round) {
+		if drop := p.pickDrop(round); drop != 0 {
 			_ = p.Tap(ctx, drop, due) // a lost connection shows in Err
 		}
 		due = due.Add(every)
 	}
 }
 
-// playClosed taps, waits for the answer, and taps again.
+// playClosed taps, waits for the result, and taps again.
 func (p *Player) playClosed(ctx context.Context, round string) {
 	answered := make(chan struct{}, 1)
 	p.mu.Lock()
-	hear := p.onResult
+	record := p.onResult
 	p.onResult = func(at time.Time, result wire.Result) {
-		hear(at, result)
+		record(at, result)
 		select {
 		case answered <- struct{}{}:
 		default:
 		}
 	}
 	p.mu.Unlock()
-	for !p.overOrLost(round) {
-		drop := p.anyDrop(round)
+	for !p.isDone(round) {
+		drop := p.pickDrop(round)
 		if drop == 0 {
 			if !waitUntil(ctx, time.Now().Add(20*time.Millisecond)) {
 				return
@@ -303,14 +303,14 @@ func (p *Player) playClosed(ctx context.Context, round string) {
 	}
 }
 
-func (p *Player) overOrLost(round string) bool {
+func (p *Player) isDone(round string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err != nil || (p.round.ID == round && p.round.Phase.Over())
 }
 
-// anyDrop is a drop that falls and was not tapped yet, or else one that was: people tap twice.
-func (p *Player) anyDrop(round string) game.DropID {
+// pickDrop returns a falling drop that was not tapped yet, or else one that was, as people do.
+func (p *Player) pickDrop(round string) game.DropID {
 	if drop := p.NextDrop(); drop != 0 {
 		return drop
 	}

@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// The numbers of the ways in which a round is drawn and committed to. Whoever changes secret.go, split.go, schedule.go, pace.go
-// or the text under the commitment needs another number; those that rounds were begun with stay as they are.
+// Versions of the algorithm by which a round's amounts and drops are drawn and its commitment is made. A change to what secret.go,
+// split.go or schedule.go compute, or to the text under the commitment, needs a new version; the old ones must keep their results,
+// since rounds were begun with them.
 const (
 	// AmountsAlgorithm commits to what decides the amounts, not to what decides the drops.
 	AmountsAlgorithm = 1
-	// Algorithm is the one that rounds are begun with. It draws as AmountsAlgorithm does, and commits to every setting but the
-	// title, to whether the round is a rehearsal, and to the round itself.
+	// Algorithm is the version that rounds are begun with now. It draws as AmountsAlgorithm does, and commits to every setting except
+	// the title, to whether the round is a rehearsal, and to the round's id.
 	Algorithm = 2
 )
 
-// Commitment is the lower-case hex SHA-256 by which everybody knows, from the countdown on, that nothing of a round was
-// exchanged later. The text under the hash is, for Algorithm,
+// Commitment is a lower-case hex SHA-256 that is published with the countdown. It proves later that the secret and the settings of a
+// round were not changed after that. The text under the hash is, for Algorithm,
 //
 //	redrain:2:SECRET:BUDGET:PACKETS:MIN:MAX:SPLIT:PACE:CAP:COUNTDOWN:DURATION:DROPS:BOMBS:CLOSE:REHEARSAL:ROUND
 //

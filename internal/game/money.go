@@ -1,6 +1,8 @@
 package game
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Cents is an amount of money in hundredths of the currency. It is the only form of money outside of pages.
 type Cents int64

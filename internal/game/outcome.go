@@ -1,8 +1,10 @@
 package game
 
-import "fmt"
+import (
+	"fmt"
+)
 
-// Outcome is what a tap came to, as players hear it.
+// Outcome is the result of a tap, as it is sent to the player.
 type Outcome string
 
 // The outcomes. Won and Duplicate carry cents; all others carry none.
@@ -30,7 +32,7 @@ type Tap struct {
 	Drop   DropID
 }
 
-// Answer is what one tap came to. Cents and Number are those of the claim for Won and Duplicate, else 0.
+// Answer is the result of one tap. Cents and Number are those of the claim for Won and Duplicate, else 0.
 type Answer struct {
 	Outcome Outcome
 	Cents   Cents
@@ -45,8 +47,9 @@ type Claim struct {
 	Number int
 }
 
-// Left is what a round still holds, as of one script call.
-type Left struct {
+// Total is a number of packets and the sum of their amounts. Which ones is said where it is used: those left in a round, those that
+// were claimed, booked, or paid.
+type Total struct {
 	Packets int
 	Cents   Cents
 }
@@ -55,7 +58,7 @@ type Left struct {
 // after it.
 type Grabbed struct {
 	Now     Moment
-	Left    Left
+	Left    Total
 	Answers []Answer
 }
 
@@ -66,7 +69,7 @@ type Rank struct {
 	Number int
 }
 
-// Standing is a round as Redis holds it at one moment.
+// Standing is a round as Redis holds it at one moment, for those who watch and play it.
 type Standing struct {
 	Round    string
 	Phase    Phase
@@ -75,7 +78,7 @@ type Standing struct {
 	StartsAt Moment
 	EndsAt   Moment
 	Now      Moment
-	Left     Left
+	Left     Total
 	// Top is the head of the board, best first; Latest the newest claims, newest first.
 	Top    []Rank
 	Latest []Claim
@@ -94,4 +97,9 @@ func OutcomeOfLetter(letter byte) (Outcome, error) {
 		return o, nil
 	}
 	return "", fmt.Errorf("no outcome has the letter %q", letter)
+}
+
+// Waiter receives the answers to its taps. Answered is called once for each tap, from another goroutine, and must not block.
+type Waiter interface {
+	Answered(tap Tap, answer Answer)
 }

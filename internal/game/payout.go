@@ -12,12 +12,12 @@ const (
 	PayoutFailed  PayoutState = "failed"
 )
 
-// Payout tells the host's own balance system of won claims of one settled round: those with numbers from Number to Last.
+// Payout is one message to the host's own balance system about claims of one settled round: those with numbers from Number to Last.
 type Payout struct {
 	Round, Room string
 	Number      int
 	Last        int
-	Total       Left // its claims and their sum
+	Total       Total // its claims and their sum
 	State       PayoutState
 	Attempts    int    // since it was made, or sent again by the host
 	Problem     string // of the last attempt
@@ -25,7 +25,7 @@ type Payout struct {
 	TriedAt     Moment // for the first time of these attempts; 0: not yet
 	DueAt       Moment // when it is sent next
 	PaidAt      Moment // 0: not yet
-	// Claims are there when it is to be sent; Holder is then who it was leased to.
+	// Claims are filled in when the payout was leased to be sent; Holder is then the lease.
 	Claims []BookedClaim
 	Holder string
 }
@@ -33,9 +33,9 @@ type Payout struct {
 // ID is the same for every attempt, and for no other payout.
 func (p Payout) ID() string { return "payout_" + p.Round + "_" + strconv.Itoa(p.Number) }
 
-// PayoutSums is what became of the claims of a round. Planned: they are to be paid out at all; else all of them are in the
-// players' balances, and nothing is pending.
+// PayoutSums are the totals of a round's claims by the state of their payouts. Planned is false if they are not to be paid out: then all
+// of them stay in the players' balances, and nothing is pending.
 type PayoutSums struct {
 	Planned               bool
-	Pending, Paid, Failed Left
+	Pending, Paid, Failed Total
 }

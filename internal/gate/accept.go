@@ -36,8 +36,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
-// guest is who was admitted. It lives as long as the connection, so nothing in it is a part of the request's text.
-type guest struct {
+// identity is who was admitted. It lives as long as the connection, so nothing in it is a part of the request's text.
+type identity struct {
 	role     wire.Role
 	player   string // its id, of a player
 	nickname string
@@ -68,9 +68,9 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ws.SetReadLimit(maxFrame)
 	c := newConn(g, ws, taken.socket, room, guest)
-	if !g.enter(c) {
+	if !g.register(c) {
 		g.opts.Rooms.Leave(room)
-		go c.goodbye(closeGoingAway)
+		go c.sendClose(closeGoingAway)
 		return
 	}
 	// Neither this handler nor its request's context outlives the upgrade; the connection has a goroutine and a context of
@@ -120,15 +120,15 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // admit checks everything that can be checked before the upgrade; code is the room's.
-func (g *Gate) admit(r *http.Request) (code string, in guest, err error) {
+func (g *Gate) admit(r *http.Request) (code string, in identity, err error) {
 	query := r.URL.Query()
 	code, ok := game.CleanCode(query.Get("room"))
 	if !ok {
-		return "", guest{}, &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
+		return "", identity{}, &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
 	}
 	present, allowed := g.opts.Origins.Check(r)
 	if present && !allowed {
-		return "", guest{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
+		return "", identity{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
 	}
 	token := func(cookie string) string {
 		if token := query.Get("token"); token != "" || !present {
@@ -141,21 +141,21 @@ func (g *Gate) admit(r *http.Request) (code string, in guest, err error) {
 	}
 	switch wire.Role(query.Get("role")) {
 	case wire.RoleScreen:
-		return code, guest{role: wire.RoleScreen}, nil
+		return code, identity{role: wire.RoleScreen}, nil
 	case wire.RoleHost:
 		if err := g.opts.Sessions.Host(token(g.opts.HostCookie)); err != nil {
-			return "", guest{}, unproven(err, "log in as the host first")
+			return "", identity{}, unproven(err, "log in as the host first")
 		}
-		return code, guest{role: wire.RoleHost}, nil
+		return code, identity{role: wire.RoleHost}, nil
 	case wire.RolePlayer:
 		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie(code)), code)
 		if err != nil {
-			return "", guest{}, unproven(err, "join the room first")
+			return "", identity{}, unproven(err, "join the room first")
 		}
 		player, err := g.player(r.Context(), code, id)
-		return code, guest{wire.RolePlayer, player.ID, player.Nickname}, err
+		return code, identity{wire.RolePlayer, player.ID, player.Nickname}, err
 	default:
-		return "", guest{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
+		return "", identity{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
 	}
 }
 

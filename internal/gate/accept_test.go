@@ -78,7 +78,7 @@ func TestWhoIsRefused(t *testing.T) {
 	}
 }
 
-// Case 33: a foreign page opened a socket with its visitor's cookie. And a program without Origin has no browser that would
+// A foreign page opened a socket with its visitor's cookie. And a program without Origin has no browser that would
 // keep a cookie from strangers, so its cookie proves nothing.
 func TestCookiesCountOnlyWithAnAllowedOrigin(t *testing.T) {
 	i := newSite(t).instance()
@@ -121,7 +121,7 @@ func TestCookiesCountOnlyWithAnAllowedOrigin(t *testing.T) {
 	}
 }
 
-// Case 27: with gzip in front of the upgrade, a browser's Accept-Encoding hung the handshake.
+// With gzip in front of the upgrade, a browser's Accept-Encoding hung the handshake.
 func TestUpgradeWithABrowsersHeaders(t *testing.T) {
 	i := newSite(t).instance()
 	visit := i.as("ann")

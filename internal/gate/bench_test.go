@@ -78,7 +78,7 @@ func (p *steadyPool) Grab(_ context.Context, _, _, _ string, taps []game.Tap) (g
 	for i := range answers {
 		answers[i].Outcome = game.Capped
 	}
-	return game.Grabbed{Left: game.Left{Packets: 50, Cents: 5000}, Answers: answers}, nil
+	return game.Grabbed{Left: game.Total{Packets: 50, Cents: 5000}, Answers: answers}, nil
 }
 
 func (p *steadyPool) NewBatch() string { return "" }
@@ -90,7 +90,7 @@ func (p *steadyPool) GrantedIn(context.Context, string, int) (batch string, firs
 func (p *steadyPool) Snapshot(context.Context, string, int, int) (game.Standing, error) {
 	return game.Standing{
 		Round: p.round.ID, Phase: game.Raining, StartsAt: p.round.StartsAt, EndsAt: p.round.EndsAt,
-		Now: game.Moment(time.Now().UnixMilli()), Left: game.Left{Packets: 50, Cents: 5000},
+		Now: game.Moment(time.Now().UnixMilli()), Left: game.Total{Packets: 50, Cents: 5000},
 	}, nil
 }
 

@@ -35,8 +35,8 @@ var (
 	closeOver          = closing{websocket.StatusNormalClosure, ""}
 )
 
-// goodbyeFor is how long a close frame may take to go out and be answered.
-const goodbyeFor = time.Second
+// closeTimeout is how long a close frame may take to go out and be answered.
+const closeTimeout = time.Second
 
 // conn is one connection: one goroutine reads, and one writes while there is something to write.
 type conn struct {
@@ -44,7 +44,7 @@ type conn struct {
 	ws     *websocket.Conn
 	socket *socket
 	room   *live.Room
-	guest  guest
+	guest  identity
 	seat   *live.Seat // of a player
 
 	frames  *rate.Limiter // all frames of this connection
@@ -55,7 +55,7 @@ type conn struct {
 	out     outbox
 }
 
-func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in guest) *conn {
+func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in identity) *conn {
 	perSecond := g.opts.FramesPerSecond
 	c := &conn{
 		gate: g, ws: ws, socket: socket, room: room, guest: in,
@@ -68,7 +68,7 @@ func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in gu
 // serve seats the connection and lets it play. Finding a seat goes deep into Redis' client and leaves a large stack behind,
 // so reading, which mostly waits, gets a goroutine of its own: half of the memory of a connection.
 func (c *conn) serve() {
-	if err := c.sit(); err != nil {
+	if err := c.joinRoom(); err != nil {
 		c.gate.opts.Log.Warn("cannot seat a player", "room", c.room.Code(), "error", err)
 		c.end(closeFault)
 		return
@@ -81,19 +81,19 @@ func (c *conn) play() {
 	c.ping = time.AfterFunc(c.gate.opts.PingEvery, c.check)
 	why := c.readFrames()
 	c.ping.Stop()
-	c.rise()
+	c.leaveRoom()
 	c.end(why)
 }
 
 func (c *conn) end(why closing) {
-	c.cut(why)
+	c.closeWith(why)
 	c.out.done()
-	c.drop()
+	c.closeNow()
 	c.gate.opts.Rooms.Leave(c.room)
-	c.gate.leave(c)
+	c.gate.unregister(c)
 }
 
-func (c *conn) sit() error {
+func (c *conn) joinRoom() error {
 	if c.guest.role != wire.RolePlayer {
 		c.room.Watch(c.guest.role, c)
 		return nil
@@ -105,7 +105,7 @@ func (c *conn) sit() error {
 	return err //nolint:wrapcheck // says itself what it is
 }
 
-func (c *conn) rise() {
+func (c *conn) leaveRoom() {
 	if c.seat == nil {
 		c.room.Unwatch(c)
 		return
@@ -124,27 +124,27 @@ func (c *conn) check() {
 	case err == nil, errors.Is(err, context.DeadlineExceeded) && c.heard.Load() != before:
 		c.ping.Reset(c.gate.opts.PingEvery)
 	case errors.Is(err, context.DeadlineExceeded):
-		c.cut(closePingTimeout)
+		c.closeWith(closePingTimeout)
 	}
 }
 
-// cut ends the connection with a close frame, after what is being written right now. What waits is given up, unless this
+// closeWith ends the connection with a close frame, after what is being written right now. What waits is given up, unless this
 // instance goes away: then it is written first.
-func (c *conn) cut(why closing) { c.out.close(why) }
+func (c *conn) closeWith(why closing) { c.out.close(why) }
 
 // Expel sends a blocked player away.
-func (c *conn) Expel() { c.cut(closeBlocked) }
+func (c *conn) Expel() { c.closeWith(closeBlocked) }
 
-// drop ends the connection at once, without a word, under whoever reads or writes.
-func (c *conn) drop() {
+// closeNow ends the connection at once, without a word, under whoever reads or writes.
+func (c *conn) closeNow() {
 	_ = c.socket.Close() // it may be closed already
 }
 
-// goodbye sends a close frame and closes the socket, answered or not.
-func (c *conn) goodbye(why closing) {
-	impatient := time.AfterFunc(goodbyeFor, c.drop)
+// sendClose sends a close frame and closes the socket, answered or not.
+func (c *conn) sendClose(why closing) {
+	impatient := time.AfterFunc(closeTimeout, c.closeNow)
 	defer impatient.Stop()
-	defer c.drop()
+	defer c.closeNow()
 	// It fails when the client is gone already, which is what is wanted.
 	_ = c.ws.Close(why.code, why.reason)
 }

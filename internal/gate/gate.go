@@ -108,7 +108,7 @@ func (g *Gate) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
 	for c := range g.open {
-		c.cut(closeGoingAway)
+		c.closeWith(closeGoingAway)
 	}
 	g.mu.Unlock()
 	gone := make(chan struct{})
@@ -132,12 +132,12 @@ func (g *Gate) dropAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for c := range g.open {
-		c.drop()
+		c.closeNow()
 	}
 }
 
-// enter counts a connection in; false once the gate closes.
-func (g *Gate) enter(c *conn) bool {
+// register counts a connection in; false once the gate closes.
+func (g *Gate) register(c *conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -148,7 +148,7 @@ func (g *Gate) enter(c *conn) bool {
 	return true
 }
 
-func (g *Gate) leave(c *conn) {
+func (g *Gate) unregister(c *conn) {
 	g.mu.Lock()
 	delete(g.open, c)
 	g.mu.Unlock()

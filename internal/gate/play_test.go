@@ -13,7 +13,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// Case 8: two taps of one player on one drop at once, from two tabs, on two instances: one claim, and both tabs know it. The
+// Two taps of one player on one drop at once, from two tabs, on two instances: one claim, and both tabs know it. The
 // losing tab hears of it as its result, or it knew before.
 func TestTwoTabsOnTwoInstancesWinOnce(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
@@ -76,7 +76,7 @@ func knowsAll(t *testing.T, c *testkit.Client, round game.Round, claims []game.C
 	})
 }
 
-// Case 30: late join, reload, and a change of network onto another instance in the middle of a round: the same claims, and
+// Late join, reload, and a change of network onto another instance in the middle of a round: the same claims, and
 // the rain goes on.
 func TestAReloadLosesNothing(t *testing.T) {
 	s := newSite(t)
@@ -142,7 +142,7 @@ func TestAnotherTabHearsOfAClaim(t *testing.T) {
 	}
 }
 
-// Case 28: whoever connects in the middle of broadcasts hears welcome first, then everything that comes, nothing twice that
+// Whoever connects in the middle of broadcasts hears welcome first, then everything that comes, nothing twice that
 // must come once, and nothing older after something newer.
 func TestConnectingInTheMiddleOfBroadcasts(t *testing.T) {
 	s := newSite(t)

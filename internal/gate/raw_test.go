@@ -17,8 +17,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// raw is a client that frames by hand, so that it can break every rule, and reads only when it is told to.
-type raw struct {
+// rawClient is a client that frames by hand, so that it can break every rule, and reads only when it is told to.
+type rawClient struct {
 	t      *testing.T
 	conn   *net.TCPConn
 	reader *bufio.Reader
@@ -39,14 +39,14 @@ const rawWithin = 10 * time.Second
 
 // dialRaw comes in with a small receive buffer and reads nothing after the upgrade. What is early goes out together with the
 // request.
-func dialRaw(t *testing.T, visit testkit.Visit, early ...byte) *raw {
+func dialRaw(t *testing.T, visit testkit.Visit, early ...byte) *rawClient {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(visit.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	r := &raw{t: t, conn: conn.(*net.TCPConn)}
+	r := &rawClient{t: t, conn: conn.(*net.TCPConn)}
 	if err := r.conn.SetReadBuffer(64 << 10); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func dialRaw(t *testing.T, visit testkit.Visit, early ...byte) *raw {
 	return r
 }
 
-func (r *raw) patience() {
+func (r *rawClient) patience() {
 	r.t.Helper()
 	if err := r.conn.SetDeadline(time.Now().Add(rawWithin)); err != nil {
 		r.t.Fatal(err)
@@ -94,12 +94,12 @@ func frame(first byte, payload string) []byte {
 	return append(text, payload...)
 }
 
-func (r *raw) send(first byte, payload string) {
+func (r *rawClient) send(first byte, payload string) {
 	r.t.Helper()
 	r.write(frame(first, payload))
 }
 
-func (r *raw) write(text []byte) {
+func (r *rawClient) write(text []byte) {
 	r.t.Helper()
 	r.patience()
 	if _, err := r.conn.Write(text); err != nil {
@@ -108,7 +108,7 @@ func (r *raw) write(text []byte) {
 }
 
 // next reads one frame of the server's.
-func (r *raw) next() (first byte, payload []byte, err error) {
+func (r *rawClient) next() (first byte, payload []byte, err error) {
 	r.patience()
 	var head [2]byte
 	if _, err := io.ReadFull(r.reader, head[:]); err != nil {
@@ -135,7 +135,7 @@ func (r *raw) next() (first byte, payload []byte, err error) {
 }
 
 // message reads on until a message of this type comes.
-func (r *raw) message(kind string) string {
+func (r *rawClient) message(kind string) string {
 	r.t.Helper()
 	for {
 		_, payload, err := r.next()
@@ -149,7 +149,7 @@ func (r *raw) message(kind string) string {
 }
 
 // closeFrame reads on until the server closes, and says with what; code 0: without a close frame.
-func (r *raw) closeFrame() (code int, reason string) {
+func (r *rawClient) closeFrame() (code int, reason string) {
 	r.t.Helper()
 	for {
 		first, payload, err := r.next()

@@ -164,7 +164,7 @@ func TestAFrameMayHave1024Bytes(t *testing.T) {
 }
 
 // sendParts sends one message in n fragments, a ping in between.
-func (r *raw) sendParts(text string, n int) {
+func (r *rawClient) sendParts(text string, n int) {
 	r.t.Helper()
 	size := (len(text) + n - 1) / n
 	var all []byte
@@ -216,7 +216,7 @@ func TestAFragmentedTapCounts(t *testing.T) {
 	}
 }
 
-// Case 31: what is no valid text of at most 1 KiB ends the connection with a code that says why.
+// What is no valid text of at most 1 KiB ends the connection with a code that says why.
 func TestFramesThatEndTheConnection(t *testing.T) {
 	i := newSite(t).instance()
 	unmasked := append([]byte{fin | opText, byte(len(padded(30)))}, padded(30)...)
@@ -251,7 +251,7 @@ func TestFramesThatEndTheConnection(t *testing.T) {
 	testkit.Connect(t, i.screen()).Ping(1)
 }
 
-// Case 31: an 8 MB frame is cut off after its first kilobyte.
+// An 8 MB frame is cut off after its first kilobyte.
 func TestHugeFramesCostNoMemory(t *testing.T) {
 	i := newSite(t).instance()
 	testkit.Connect(t, i.screen()) // what every connection needs is there
@@ -259,7 +259,7 @@ func TestHugeFramesCostNoMemory(t *testing.T) {
 	const clients = 6
 	huge := frame(fin|opText, strings.Repeat("x", 8<<20))
 	own := uint64(len(huge))
-	var raws []*raw
+	var raws []*rawClient
 	for range clients {
 		r := dialRaw(t, i.screen())
 		raws = append(raws, r)

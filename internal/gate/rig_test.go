@@ -33,8 +33,8 @@ const room = "PARTY8"
 
 var errNotYet = errors.New("not yet")
 
-// site is what all instances of a test share: one Redis, the books, and what signs sessions.
-type site struct {
+// fixture is what all instances of a test share: one Redis, the books, and what signs sessions.
+type fixture struct {
 	t        *testing.T
 	url      string
 	redis    *rdb.Client
@@ -42,18 +42,18 @@ type site struct {
 	sessions *api.Sessions
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T) *fixture {
 	t.Helper()
 	return newSiteOn(t, "redis://"+testkit.Miniredis(t).Addr())
 }
 
-func newSiteOn(t *testing.T, url string) *site {
+func newSiteOn(t *testing.T, url string) *fixture {
 	t.Helper()
 	sessions, err := api.NewSessions([]byte("0123456789abcdef0123456789abcdef"), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{t: t, url: url, redis: dial(t, url), books: testkit.NewBooks(room), sessions: sessions}
+	return &fixture{t: t, url: url, redis: dial(t, url), books: testkit.NewBooks(room), sessions: sessions}
 }
 
 func dial(t *testing.T, url string) *rdb.Client {
@@ -68,7 +68,7 @@ func dial(t *testing.T, url string) *rdb.Client {
 
 // instance is one whole server: the HTTP API with the gate in it, and everything live below it.
 type instance struct {
-	site      *site
+	site      *fixture
 	url       string
 	gate      *gate.Gate
 	rooms     *live.Rooms
@@ -76,14 +76,14 @@ type instance struct {
 }
 
 // instance starts one more server; change adjusts the gate's limits.
-func (s *site) instance(change ...func(*gate.Options)) *instance {
+func (s *fixture) instance(change ...func(*gate.Options)) *instance {
 	s.t.Helper()
 	redis := dial(s.t, s.url)
 	i := &instance{site: s}
 	i.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, grabbed game.Grabbed) {
 		i.rooms.Grabbed(room, round, grabbed)
 	}})
-	ear := redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Heard) { i.rooms.Hear(heard) })
+	ear := redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { i.rooms.Hear(heard) })
 	i.rooms = live.New(live.Options{
 		Books: s.books, Pool: redis, Ear: ear, Clock: redis.Clock(), Committer: i.committer, TapsPerSecond: 1000, TapBurst: 1000,
 	})
@@ -123,7 +123,7 @@ type (
 
 // serve puts the gate behind the product's own HTTP server. Its sockets have small buffers, so that a client that stops
 // reading is noticed after kilobytes, not megabytes.
-func (s *site) serve(door http.Handler) *httptest.Server {
+func (s *fixture) serve(door http.Handler) *httptest.Server {
 	s.t.Helper()
 	web, err := api.New(api.Options{
 		Rounds: struct{ rounds }{}, Money: struct{ money }{}, Desk: struct{ desk }{},
@@ -184,7 +184,7 @@ func (i *instance) host() testkit.Visit {
 }
 
 // rain opens a round that has begun: 100 packets in a burst, 40 drops a second without bombs, two claims a player.
-func (s *site) rain(change ...func(*game.Settings)) game.Round {
+func (s *fixture) rain(change ...func(*game.Settings)) game.Round {
 	s.t.Helper()
 	settings := game.DefaultSettings()
 	settings.Total, settings.Packets, settings.Pace, settings.Cap = 10_000, 100, game.PaceBurst, 2

@@ -19,9 +19,9 @@ type socket struct {
 	deadline time.Time // of writes, as it was set last
 }
 
-// hasten sets the deadline of the next write. Setting one costs about as much as a small write's bookkeeping, so it is moved
+// extendWriteDeadline sets the deadline of the next write. Setting one costs about as much as a small write's bookkeeping, so it is moved
 // only when half of it has passed.
-func (s *socket) hasten() {
+func (s *socket) extendWriteDeadline() {
 	if now := time.Now(); s.deadline.Sub(now) < s.within/2 {
 		s.deadline = now.Add(s.within)
 		_ = s.SetWriteDeadline(s.deadline) // fails on a closed connection, as the write will
@@ -32,7 +32,7 @@ func (s *socket) hasten() {
 func (s *socket) Write(frame []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hasten()
+	s.extendWriteDeadline()
 	return s.Conn.Write(frame) //nolint:wrapcheck // for the library
 }
 
@@ -48,7 +48,7 @@ func (s *socket) writeTexts(texts [][]byte) error {
 	defer gathering.Put(gathered)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hasten()
+	s.extendWriteDeadline()
 	out := (*gathered)[:0]
 	for i, text := range texts {
 		out = appendText(out, text)

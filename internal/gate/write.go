@@ -106,7 +106,7 @@ func (o *outbox) write() {
 		batch, bye = o.take(batch)
 		switch {
 		case bye != nil:
-			o.conn.goodbye(*bye)
+			o.conn.sendClose(*bye)
 			o.stop()
 			return
 		case batch == nil:
@@ -115,7 +115,7 @@ func (o *outbox) write() {
 		err := o.conn.socket.writeTexts(batch)
 		clear(batch)
 		if err != nil {
-			o.conn.drop() // the reader notices and ends the connection
+			o.conn.closeNow() // the reader notices and ends the connection
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (i *instance) notices(n int, reading ...*testkit.Client) {
 	const burst = 16
 	for k := range n {
 		code := fmt.Sprint(k)
-		i.rooms.Hear(game.Heard{Room: room, Notice: wire.Encode(wire.Notice{Code: code, Text: strings.Repeat("雨", 333)})})
+		i.rooms.Hear(game.Event{Room: room, Notice: wire.Encode(wire.Notice{Code: code, Text: strings.Repeat("雨", 333)})})
 		for _, c := range reading {
 			if k%burst == burst-1 || k == n-1 {
 				testkit.Expect(c, func(said wire.Notice) bool { return said.Code == code })
@@ -29,7 +29,7 @@ func (i *instance) notices(n int, reading ...*testkit.Client) {
 	}
 }
 
-// Case 23: who stops reading is cut, with a code that says so when they read on. Nobody else waits, memory does not grow with
+// Who stops reading is cut, with a code that says so when they read on. Nobody else waits, memory does not grow with
 // what they did not read, and no goroutine stays.
 func TestWhoDoesNotReadIsCut(t *testing.T) {
 	i := newSite(t).instance(func(o *gate.Options) { o.Queue = 64 })
@@ -37,7 +37,7 @@ func TestWhoDoesNotReadIsCut(t *testing.T) {
 	player := testkit.Connect(t, i.as("ann"))
 	reading.Ping(1)
 	goroutines := runtime.NumGoroutine()
-	var silent []*raw
+	var silent []*rawClient
 	for range 10 {
 		silent = append(silent, dialRaw(t, i.screen()))
 	}
@@ -104,7 +104,7 @@ func TestATapperWhoDoesNotReadIsCut(t *testing.T) {
 	other.Ping(1)
 }
 
-// Case 24: TCP can die silently. Who does not answer a ping is gone, and no longer online.
+// TCP can die silently. Who does not answer a ping is gone, and no longer online.
 func TestADeadConnectionIsGoneAndPresenceClears(t *testing.T) {
 	s := newSite(t)
 	i := s.instance(func(o *gate.Options) { o.PingEvery, o.PongWithin = 50*time.Millisecond, 200*time.Millisecond })
@@ -204,7 +204,7 @@ func TestCloseDropsWhoDoesNotAnswer(t *testing.T) {
 	if n := i.gate.Connections(); n != 0 {
 		t.Errorf("%d connections after Close", n)
 	}
-	for _, r := range []*raw{silent, clogged} {
+	for _, r := range []*rawClient{silent, clogged} {
 		r.closeFrame() // it ends, with or without a word
 	}
 }

@@ -59,11 +59,11 @@ type Committer struct {
 
 type queue struct {
 	room, round string
-	waiting     []waiting
+	waiting     []queuedTap
 	senders     int
 }
 
-type waiting struct {
+type queuedTap struct {
 	tap    game.Tap
 	waiter game.Waiter
 	since  time.Time
@@ -108,7 +108,7 @@ func (c *Committer) Submit(room, round string, tap game.Tap, waiter game.Waiter)
 	if len(q.waiting) >= c.opts.Queue {
 		return false
 	}
-	q.waiting = append(q.waiting, waiting{tap: tap, waiter: waiter, since: time.Now()})
+	q.waiting = append(q.waiting, queuedTap{tap: tap, waiter: waiter, since: time.Now()})
 	if q.senders < c.opts.Senders {
 		q.senders++
 		c.senders.Go(func() { c.send(q) })
@@ -140,7 +140,7 @@ func (c *Committer) Close(ctx context.Context) error {
 
 // take removes up to a batch of what waits. With nothing left it ends the sender that asks, in the same moment, so no tap
 // is left behind.
-func (c *Committer) take(q *queue, batch []waiting) []waiting {
+func (c *Committer) take(q *queue, batch []queuedTap) []queuedTap {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(q.waiting), c.opts.Batch)

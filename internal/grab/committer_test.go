@@ -14,7 +14,7 @@ import (
 
 func TestOneTapGoesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{}
+		p := &fakeScript{}
 		c := New(p, Options{})
 		start := time.Now()
 		e := submit(t, c, tapOf(1, 7))
@@ -28,23 +28,23 @@ func TestOneTapGoesAtOnce(t *testing.T) {
 		if calls := p.seen(); len(calls) != 1 || calls[0].room != room || calls[0].round != round {
 			t.Errorf("calls %v", calls)
 		}
-		closed(t, c)
+		closeCommitter(t, c)
 	})
 }
 
 // While two calls are under way everything else queues, and goes out in full batches.
 func TestAStormGoesInBatchesWithAtMostTwoCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{takes: 10 * time.Millisecond}
+		p := &fakeScript{takes: 10 * time.Millisecond}
 		c := New(p, Options{})
-		ears := storm(t, c, 1)
+		ears := submitFromPlayers(t, c, 1)
 		synctest.Wait()
 		ears = append(ears, submit(t, c, tapOf(5000, 1)))
 		synctest.Wait()
 		for i := range 1000 {
 			ears = append(ears, submit(t, c, tapOf(10_000+i, 1)))
 		}
-		closed(t, c)
+		closeCommitter(t, c)
 		for _, e := range ears {
 			e.want(t, game.Won)
 		}
@@ -62,12 +62,12 @@ func TestAStormGoesInBatchesWithAtMostTwoCallsAtOnce(t *testing.T) {
 
 func TestRoundsDoNotShareAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{takes: 10 * time.Millisecond}
+		p := &fakeScript{takes: 10 * time.Millisecond}
 		c := New(p, Options{Queue: 4})
 		for n := range 3 { // two under way and four that wait, for each
 			for i := range 6 {
 				tap := tapOf(100*n+i, 1)
-				if !c.Submit(room, "round-"+strconv.Itoa(n), tap, &ear{tap: tap}) {
+				if !c.Submit(room, "round-"+strconv.Itoa(n), tap, &answerRecorder{tap: tap}) {
 					t.Fatalf("tap %d on round %d was refused", i, n)
 				}
 				synctest.Wait()
@@ -83,15 +83,15 @@ func TestRoundsDoNotShareAQueue(t *testing.T) {
 				}
 			}
 		}
-		closed(t, c)
+		closeCommitter(t, c)
 	})
 }
 
 func TestAFullQueueRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{takes: time.Millisecond}
+		p := &fakeScript{takes: time.Millisecond}
 		c := New(p, Options{Queue: 10})
-		var taken []*ear
+		var taken []*answerRecorder
 		for i := range 2 {
 			taken = append(taken, submit(t, c, tapOf(i, 1)))
 			synctest.Wait() // a sender has it
@@ -99,14 +99,14 @@ func TestAFullQueueRefuses(t *testing.T) {
 		for i := range 10 {
 			taken = append(taken, submit(t, c, tapOf(2+i, 1)))
 		}
-		refused := &ear{}
+		refused := &answerRecorder{}
 		if c.Submit(room, round, tapOf(99, 1), refused) {
 			t.Error("the 11th waiting tap was taken")
 		}
 		time.Sleep(time.Millisecond) // of the bubble's clock: the calls under way end
 		synctest.Wait()
 		taken = append(taken, submit(t, c, tapOf(100, 1))) // there is room again
-		closed(t, c)
+		closeCommitter(t, c)
 		for _, e := range taken {
 			e.want(t, game.Won)
 		}
@@ -119,9 +119,9 @@ func TestAFullQueueRefuses(t *testing.T) {
 // Nothing stays behind for a round that nobody taps any more.
 func TestAnIdleCommitterKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := New(&pool{takes: time.Millisecond}, Options{})
+		c := New(&fakeScript{takes: time.Millisecond}, Options{})
 		for range 3 {
-			storm(t, c, 300)
+			submitFromPlayers(t, c, 300)
 			time.Sleep(time.Second)
 			synctest.Wait()
 			c.mu.Lock()
@@ -136,13 +136,13 @@ func TestAnIdleCommitterKeepsNothing(t *testing.T) {
 
 func TestCloseDrainsAndThenRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{takes: 100 * time.Millisecond}
+		p := &fakeScript{takes: 100 * time.Millisecond}
 		c := New(p, Options{})
-		ears := storm(t, c, 700)
+		ears := submitFromPlayers(t, c, 700)
 		closing := make(chan error)
 		go func() { closing <- c.Close(context.Background()) }()
 		synctest.Wait()
-		if c.Submit(room, round, tapOf(9999, 1), &ear{}) {
+		if c.Submit(room, round, tapOf(9999, 1), &answerRecorder{}) {
 			t.Error("a tap was taken after Close began")
 		}
 		if err := <-closing; err != nil {
@@ -151,15 +151,15 @@ func TestCloseDrainsAndThenRefuses(t *testing.T) {
 		for _, e := range ears {
 			e.want(t, game.Won)
 		}
-		closed(t, c) // twice is fine
+		closeCommitter(t, c) // twice is fine
 	})
 }
 
 func TestCloseGivesUpWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hangs := &pool{fate: func(int) fate { return fate{hangs: true} }}
+		hangs := &fakeScript{fate: func(int) callResult { return callResult{hangs: true} }}
 		c := New(hangs, Options{})
-		ears := storm(t, c, 700)
+		ears := submitFromPlayers(t, c, 700)
 		synctest.Wait()
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -179,9 +179,9 @@ func TestCloseGivesUpWhenItsContextEnds(t *testing.T) {
 // Whoever listens to whole batches hears of each before any of its taps does.
 func TestGrabbedHearsBeforeTheTaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &ear{tap: tapOf(1, 1)}
+		e := &answerRecorder{tap: tapOf(1, 1)}
 		var heard []game.Grabbed
-		c := New(&pool{packets: 5}, Options{Grabbed: func(inRoom, ofRound string, g game.Grabbed) {
+		c := New(&fakeScript{packets: 5}, Options{Grabbed: func(inRoom, ofRound string, g game.Grabbed) {
 			if len(e.answers) > 0 || inRoom != room || ofRound != round {
 				t.Errorf("heard of %s in %s after the tap's answers %v", ofRound, inRoom, e.answers)
 			}
@@ -190,7 +190,7 @@ func TestGrabbedHearsBeforeTheTaps(t *testing.T) {
 		if !c.Submit(room, round, e.tap, e) {
 			t.Fatal("refused")
 		}
-		closed(t, c)
+		closeCommitter(t, c)
 		e.want(t, game.Won)
 		if len(heard) != 1 || heard[0].Left.Packets != 4 {
 			t.Errorf("heard %v", heard)

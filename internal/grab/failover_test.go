@@ -16,19 +16,19 @@ import (
 const takeover = 20 * time.Second
 
 // steadily submits a tap of another player every two milliseconds, until it is stopped.
-func steadily(t *testing.T, c *Committer, round game.Round) (stop func() []*ear) {
-	done, stopped := make(chan struct{}), make(chan []*ear)
+func steadily(t *testing.T, c *Committer, round game.Round) (stop func() []*answerRecorder) {
+	done, stopped := make(chan struct{}), make(chan []*answerRecorder)
 	go func() {
 		ticker := time.NewTicker(2 * time.Millisecond)
 		defer ticker.Stop()
-		var ears []*ear
+		var ears []*answerRecorder
 		for {
 			select {
 			case <-done:
 				stopped <- ears
 				return
 			case <-ticker.C:
-				e := &ear{tap: tapOf(len(ears), 1)}
+				e := &answerRecorder{tap: tapOf(len(ears), 1)}
 				if !c.Submit(room, round.ID, e.tap, e) {
 					t.Errorf("%v was refused", e.tap)
 				}
@@ -36,7 +36,7 @@ func steadily(t *testing.T, c *Committer, round game.Round) (stop func() []*ear)
 			}
 		}
 	}()
-	return func() []*ear {
+	return func() []*answerRecorder {
 		close(done)
 		return <-stopped
 	}
@@ -74,7 +74,7 @@ func failOver(t *testing.T, end func(*testkit.RedisServer), within time.Duration
 	tookOver := cluster.AwaitMaster(cluster.Replicas[owner], takeover)
 	testkit.Eventually(t, takeover, func() error { return hasClaims(t, client, round, 1000) })
 	ears := stop()
-	closed(t, c)
+	closeCommitter(t, c)
 	checkFailover(t, client, round, ears, killed, tookOver, within)
 }
 
@@ -88,7 +88,7 @@ func hasClaims(t *testing.T, client *rdb.Client, round game.Round, want int) err
 
 // checkFailover holds what was told against the new master: at most what was told in the last moment before the old one died
 // is lost, and nobody was told of a first tap that it was one before.
-func checkFailover(t *testing.T, client *rdb.Client, round game.Round, ears []*ear, killed, tookOver time.Time, within time.Duration) {
+func checkFailover(t *testing.T, client *rdb.Client, round game.Round, ears []*answerRecorder, killed, tookOver time.Time, within time.Duration) {
 	t.Helper()
 	claims, err := client.Claims(t.Context(), round.ID, 0, len(ears))
 	if err != nil {

@@ -20,12 +20,12 @@ type plan struct {
 	packets int
 	taps    []game.Tap
 	pauses  []time.Duration // before each tap
-	fates   []fate          // of the calls, over and over
+	fates   []callResult    // of the calls, over and over
 	takes   time.Duration
 	closeIn time.Duration // how long Close may drain
 }
 
-var fates = []fate{
+var fates = []callResult{
 	{}, {}, {}, {before: errLost}, {after: errLost}, {short: true}, {hangs: true},
 	{before: fmt.Errorf("%w", game.ErrRefused)}, {before: errPasses}, {before: fmt.Errorf("%w", game.ErrGone)}, {before: fmt.Errorf("%w", game.ErrTorn)},
 }
@@ -53,12 +53,12 @@ func drawPlan(t *rapid.T) plan {
 
 // run plays a plan and says what is wrong with what the taps heard.
 func (p plan) run() error {
-	pool := &pool{packets: p.packets, takes: p.takes, fate: func(n int) fate { return p.fates[n%len(p.fates)] }}
+	pool := &fakeScript{packets: p.packets, takes: p.takes, fate: func(n int) callResult { return p.fates[n%len(p.fates)] }}
 	c := New(pool, p.opts)
-	var taken []*ear
+	var taken []*answerRecorder
 	for i, tap := range p.taps {
 		time.Sleep(p.pauses[i]) // of the bubble's clock
-		e := &ear{tap: tap}
+		e := &answerRecorder{tap: tap}
 		if c.Submit(room, round, tap, e) {
 			taken = append(taken, e)
 		}
@@ -80,7 +80,7 @@ func (p plan) run() error {
 }
 
 // check holds what taps heard against the claims that there are.
-func (p *pool) check(taken []*ear) error {
+func (p *fakeScript) check(taken []*answerRecorder) error {
 	won := make(map[game.Tap]bool)
 	for _, e := range taken {
 		answer, err := e.once()
@@ -127,16 +127,16 @@ func TestEveryTapHearsItsOwnResultOnce(t *testing.T) {
 
 // The same with many goroutines, for the race detector: they submit while the committer is closed under them.
 func TestManyPlayersWhileItCloses(t *testing.T) {
-	p := &pool{packets: 500, fate: func(n int) fate { return fates[n%6] }}
+	p := &fakeScript{packets: 500, fate: func(n int) callResult { return fates[n%6] }}
 	c := New(p, Options{Queue: 50, Deadline: 100 * time.Millisecond})
 	var players sync.WaitGroup
 	var mu sync.Mutex
-	var taken []*ear
+	var taken []*answerRecorder
 	refusedAll := make(chan struct{})
 	for player := range 16 {
 		players.Go(func() {
 			for drop := 1; ; drop++ {
-				e := &ear{tap: tapOf(player, drop%40+1)}
+				e := &answerRecorder{tap: tapOf(player, drop%40+1)}
 				if c.Submit(room, round, e.tap, e) {
 					mu.Lock()
 					taken = append(taken, e)

@@ -36,12 +36,12 @@ func openRound(t *testing.T, redis *testkit.RedisServer, address string) (throug
 	return through, direct, round
 }
 
-// wave sends one tap on a drop for each of n players.
-func wave(t *testing.T, c *Committer, round game.Round, n, drop int) []*ear {
+// submitFor sends one tap on a drop for each of n players.
+func submitFor(t *testing.T, c *Committer, round game.Round, n, drop int) []*answerRecorder {
 	t.Helper()
-	ears := make([]*ear, n)
+	ears := make([]*answerRecorder, n)
 	for i := range ears {
-		ears[i] = &ear{tap: tapOf(i, drop)}
+		ears[i] = &answerRecorder{tap: tapOf(i, drop)}
 		if !c.Submit(room, round.ID, ears[i].tap, ears[i]) {
 			t.Errorf("%v was refused", ears[i].tap)
 		}
@@ -49,8 +49,8 @@ func wave(t *testing.T, c *Committer, round game.Round, n, drop int) []*ear {
 	return ears
 }
 
-// counted holds what players heard against the books: every claim was told to its player once, or that player heard busy.
-func counted(t *testing.T, client *rdb.Client, round game.Round, heard []*ear) map[game.Outcome]int {
+// countOutcomes holds what players heard against the books: every claim was told to its player once, or that player heard busy.
+func countOutcomes(t *testing.T, client *rdb.Client, round game.Round, heard []*answerRecorder) map[game.Outcome]int {
 	t.Helper()
 	claims, err := client.Claims(t.Context(), round.ID, 0, 1000)
 	if err != nil {
@@ -60,7 +60,7 @@ func counted(t *testing.T, client *rdb.Client, round game.Round, heard []*ear) m
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pool{packets: round.Settings.Packets, claims: make(map[game.Tap]game.Answer)}
+	p := &fakeScript{packets: round.Settings.Packets, claims: make(map[game.Tap]game.Answer)}
 	var sum game.Cents
 	for i, claim := range claims {
 		tap := game.Tap{Player: claim.Player, Drop: claim.Drop}
@@ -95,14 +95,14 @@ func TestRetryCountsEachTapOnce(t *testing.T) {
 	}
 	c := New(through, Options{})
 	proxy.SwallowReplies(2, "evalsha")
-	ears := wave(t, c, round, 150, 1)
-	closed(t, c)
+	ears := submitFor(t, c, round, 150, 1)
+	closeCommitter(t, c)
 	if proxy.Swallowed() != 2 {
 		t.Fatalf("%d replies were swallowed", proxy.Swallowed())
 	}
-	first := &ear{tap: tapOf(0, 99)}
+	first := &answerRecorder{tap: tapOf(0, 99)}
 	first.Answered(first.tap, mustRepeat(t, direct, round, first.tap))
-	outcomes := counted(t, direct, round, append(ears, first))
+	outcomes := countOutcomes(t, direct, round, append(ears, first))
 	if outcomes[game.Won] != 99 || outcomes[game.Duplicate] != 1 || outcomes[game.SoldOut] != 51 {
 		t.Errorf("outcomes %v, want 99 won after the one before, and 51 sold out", outcomes)
 	}
@@ -139,11 +139,11 @@ func TestTapsSurviveARedisThatStandsStillForASecond(t *testing.T) {
 	script := &flaky{Script: through, failed: make(chan struct{})}
 	c := New(script, Options{})
 	redis.Freeze()
-	ears := wave(t, c, round, 60, 1)
+	ears := submitFor(t, c, round, 60, 1)
 	<-script.failed
 	redis.Thaw()
-	closed(t, c)
-	if outcomes := counted(t, direct, round, ears); outcomes[game.Won] != 60 {
+	closeCommitter(t, c)
+	if outcomes := countOutcomes(t, direct, round, ears); outcomes[game.Won] != 60 {
 		t.Errorf("outcomes %v, want 60 won", outcomes)
 	}
 }
@@ -155,7 +155,7 @@ func TestTapsHearBusyWhenRedisStandsStillForLong(t *testing.T) {
 	through, direct, round := openRound(t, redis, redis.Addr)
 	c := New(through, Options{})
 	redis.Freeze()
-	ears := wave(t, c, round, 60, 1)
+	ears := submitFor(t, c, round, 60, 1)
 	testkit.Eventually(t, 10*time.Second, func() error {
 		_, err := ears[59].once()
 		return err
@@ -164,9 +164,9 @@ func TestTapsHearBusyWhenRedisStandsStillForLong(t *testing.T) {
 		e.want(t, game.Busy)
 	}
 	redis.Thaw()
-	again := wave(t, c, round, 60, 1)
-	closed(t, c)
-	outcomes := counted(t, direct, round, again)
+	again := submitFor(t, c, round, 60, 1)
+	closeCommitter(t, c)
+	outcomes := countOutcomes(t, direct, round, again)
 	if outcomes[game.Won]+outcomes[game.Duplicate] != 60 {
 		t.Errorf("outcomes %v of the second try, want all won or told again", outcomes)
 	}
@@ -183,7 +183,7 @@ func TestTwoInstancesTapTheSameDrops(t *testing.T) {
 		settings.Total, settings.Packets, settings.Pace, settings.Cap, settings.Countdown = 10_000, 100, game.PaceBurst, 4, 0
 		round := game.Round{ID: uuid.NewString(), Room: room, Settings: settings, Secret: game.NewSecret()}
 		var instances sync.WaitGroup
-		heard := make([][]*ear, 2)
+		heard := make([][]*answerRecorder, 2)
 		clients := make([]*rdb.Client, 2)
 		for i := range clients {
 			client, err := rdb.Dial(t.Context(), url)
@@ -200,13 +200,13 @@ func TestTwoInstancesTapTheSameDrops(t *testing.T) {
 			instances.Go(func() {
 				c := New(client, Options{})
 				for drop := range 4 {
-					heard[i] = append(heard[i], wave(t, c, round, 20, drop+1)...)
+					heard[i] = append(heard[i], submitFor(t, c, round, 20, drop+1)...)
 				}
-				closed(t, c)
+				closeCommitter(t, c)
 			})
 		}
 		instances.Wait()
-		outcomes := counted(t, clients[0], round, append(heard[0], heard[1]...))
+		outcomes := countOutcomes(t, clients[0], round, append(heard[0], heard[1]...))
 		if outcomes[game.Won] != 80 || outcomes[game.Duplicate] != 80 {
 			t.Errorf("outcomes %v, want 80 won and 80 told again", outcomes)
 		}
@@ -224,15 +224,15 @@ func TestTapsOnRoundsThatRedisDoesNotKnowAreFrozen(t *testing.T) {
 	redis := testkit.Redis(t)
 	client, _, _ := openRound(t, redis, redis.Addr)
 	c := New(client, Options{})
-	var ears []*ear
+	var ears []*answerRecorder
 	for i := range 20 { // none of them has keys: gone, which is frozen at once
-		e := &ear{tap: tapOf(i, 1)}
+		e := &answerRecorder{tap: tapOf(i, 1)}
 		if !c.Submit(room, "no-such-round-"+strconv.Itoa(i), e.tap, e) {
 			t.Fatal("refused")
 		}
 		ears = append(ears, e)
 	}
-	closed(t, c)
+	closeCommitter(t, c)
 	for _, e := range ears {
 		e.want(t, game.Frozen)
 	}
@@ -249,14 +249,14 @@ func TestOfTwoTabsOverTwoInstancesOneHasWon(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = second.Disconnect() })
-	tabs := make([][]*ear, 2)
+	tabs := make([][]*answerRecorder, 2)
 	committers := []*Committer{New(first, Options{}), New(second, Options{})}
 	for i, c := range committers {
 		proxies[i].SwallowReplies(2, "evalsha")
-		tabs[i] = wave(t, c, round, 60, 1)
+		tabs[i] = submitFor(t, c, round, 60, 1)
 	}
 	for _, c := range committers {
-		closed(t, c)
+		closeCommitter(t, c)
 	}
 	for player := range 60 {
 		heard := make(map[game.Outcome]int)

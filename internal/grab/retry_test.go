@@ -11,22 +11,22 @@ import (
 )
 
 // always gives every call the same fate.
-func always(f fate) func(int) fate { return func(int) fate { return f } }
+func always(f callResult) func(int) callResult { return func(int) callResult { return f } }
 
 // first gives the first n calls a fate and lets the rest work.
-func first(n int, f fate) func(int) fate {
-	return func(call int) fate {
+func first(n int, f callResult) func(int) callResult {
+	return func(call int) callResult {
 		if call < n {
 			return f
 		}
-		return fate{}
+		return callResult{}
 	}
 }
 
 // inOneBatch queues taps behind a sender that is busy with another one, so that they go out together.
-func inOneBatch(t *testing.T, c *Committer, taps ...game.Tap) []*ear {
+func inOneBatch(t *testing.T, c *Committer, taps ...game.Tap) []*answerRecorder {
 	t.Helper()
-	ears := make([]*ear, len(taps))
+	ears := make([]*answerRecorder, len(taps))
 	c.mu.Lock()
 	c.queues[round] = &queue{room: room, round: round, senders: c.opts.Senders}
 	c.mu.Unlock()
@@ -40,17 +40,17 @@ func inOneBatch(t *testing.T, c *Committer, taps ...game.Tap) []*ear {
 }
 
 func TestAnUnknownResultIsTriedAgainWithTheSameTaps(t *testing.T) {
-	for name, lost := range map[string]fate{
+	for name, lost := range map[string]callResult{
 		"lost request": {before: errLost}, "lost reply": {after: errLost}, "answers missing": {short: true}, "silence": {hangs: true},
 		"unknown": {before: fmt.Errorf("proxy: %w", game.ErrUnknown)}, "failover": {before: errPasses},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &pool{fate: first(2, lost)}
+				p := &fakeScript{fate: first(2, lost)}
 				c := New(p, Options{})
 				taps := []game.Tap{tapOf(1, 4), tapOf(2, 4), tapOf(3, 5)}
 				ears := inOneBatch(t, c, taps...)
-				closed(t, c)
+				closeCommitter(t, c)
 				for i, e := range ears {
 					if answer := e.want(t, game.Won); answer.Number != i+1 {
 						t.Errorf("%v has claim %d, want %d", e.tap, answer.Number, i+1)
@@ -73,11 +73,11 @@ func TestAnUnknownResultIsTriedAgainWithTheSameTaps(t *testing.T) {
 // The pauses grow up to a quarter of a second, and when the next try would come after three seconds the taps hear busy.
 func TestRetriesSlowDownUntilTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fate: always(fate{before: errLost})}
+		p := &fakeScript{fate: always(callResult{before: errLost})}
 		c := New(p, Options{})
 		start := time.Now()
 		e := submit(t, c, tapOf(1, 1))
-		closed(t, c)
+		closeCommitter(t, c)
 		e.want(t, game.Busy)
 		if waited := e.at.Sub(start); waited > 3*time.Second || waited <= 3*time.Second-mostDelay-mostDelay/2 {
 			t.Errorf("busy after %v, want when no further try fits into 3s", waited)
@@ -101,10 +101,10 @@ func TestPausesAreJittered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pauses := make(map[time.Duration]bool)
 		for range 20 {
-			p := &pool{fate: first(1, fate{before: errLost})}
+			p := &fakeScript{fate: first(1, callResult{before: errLost})}
 			c := New(p, Options{})
 			submit(t, c, tapOf(1, 1))
-			closed(t, c)
+			closeCommitter(t, c)
 			calls := p.seen()
 			pauses[calls[1].at.Sub(calls[0].at)] = true
 		}
@@ -117,13 +117,13 @@ func TestPausesAreJittered(t *testing.T) {
 // The oldest tap of a batch sets the deadline: it waited in the queue while an earlier batch hung.
 func TestTheOldestTapSetsTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fate: always(fate{hangs: true})}
+		p := &fakeScript{fate: always(callResult{hangs: true})}
 		c := New(p, Options{Senders: 1})
 		start := time.Now()
 		oldest := submit(t, c, tapOf(1, 1))
 		time.Sleep(2 * time.Second)
 		younger := submit(t, c, tapOf(2, 1))
-		closed(t, c)
+		closeCommitter(t, c)
 		oldest.want(t, game.Busy)
 		younger.want(t, game.Busy)
 		if waited := oldest.at.Sub(start); waited != 3*time.Second {
@@ -137,14 +137,14 @@ func TestTheOldestTapSetsTheDeadline(t *testing.T) {
 
 func TestTapsThatWaitedTooLongAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fate: first(3, fate{hangs: true})}
+		p := &fakeScript{fate: first(3, callResult{hangs: true})}
 		c := New(p, Options{Senders: 1})
 		submit(t, c, tapOf(1, 1)) // holds the only sender for three seconds
 		synctest.Wait()
 		tooLong := submit(t, c, tapOf(2, 1))
 		time.Sleep(500 * time.Millisecond)
 		inTime := submit(t, c, tapOf(3, 1))
-		closed(t, c)
+		closeCommitter(t, c)
 		tooLong.want(t, game.Busy)
 		inTime.want(t, game.Won)
 		for _, c := range p.seen() {
@@ -161,11 +161,11 @@ func TestWhatWasRefusedIsAnsweredAtOnce(t *testing.T) {
 	for refusal, want := range map[error]game.Outcome{game.ErrRefused: game.Busy, game.ErrGone: game.Frozen, game.ErrTorn: game.Frozen} {
 		t.Run(refusal.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &pool{fate: always(fate{before: fmt.Errorf("grab.lua: %w", refusal)})}
+				p := &fakeScript{fate: always(callResult{before: fmt.Errorf("grab.lua: %w", refusal)})}
 				c := New(p, Options{})
 				start := time.Now()
 				e := submit(t, c, tapOf(1, 1))
-				closed(t, c)
+				closeCommitter(t, c)
 				e.want(t, want)
 				if e.at != start || len(p.seen()) != 1 {
 					t.Errorf("%s after %v and %d calls, want at once", want, e.at.Sub(start), len(p.seen()))
@@ -178,15 +178,15 @@ func TestWhatWasRefusedIsAnsweredAtOnce(t *testing.T) {
 // The first reply was lost, and then the keys were: the tap may have won, so it hears that nobody knows.
 func TestKeysLostAfterAnUnknownResultAreBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{packets: 1, fate: func(call int) fate {
+		p := &fakeScript{packets: 1, fate: func(call int) callResult {
 			if call == 0 {
-				return fate{after: errLost}
+				return callResult{after: errLost}
 			}
-			return fate{before: game.ErrGone}
+			return callResult{before: game.ErrGone}
 		}}
 		c := New(p, Options{})
 		e := submit(t, c, tapOf(1, 1))
-		closed(t, c)
+		closeCommitter(t, c)
 		e.want(t, game.Busy)
 		if len(p.seen()) != 2 || len(p.claims) != 1 {
 			t.Errorf("%d calls and %d claims, want 2 and 1", len(p.seen()), len(p.claims))
@@ -198,10 +198,10 @@ func TestKeysLostAfterAnUnknownResultAreBusy(t *testing.T) {
 // in the batch was won once.
 func TestOnARetryDuplicatesAreOwnWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fate: first(1, fate{after: errLost})}
+		p := &fakeScript{fate: first(1, callResult{after: errLost})}
 		c := New(p, Options{})
 		ears := inOneBatch(t, c, tapOf(1, 4), tapOf(2, 4), tapOf(1, 4), tapOf(1, 5))
-		closed(t, c)
+		closeCommitter(t, c)
 		for i, want := range []game.Answer{
 			{Outcome: game.Won, Cents: 101, Number: 1}, {Outcome: game.Won, Cents: 102, Number: 2},
 			{Outcome: game.Duplicate, Cents: 101, Number: 1}, {Outcome: game.Won, Cents: 103, Number: 3},
@@ -217,13 +217,13 @@ func TestOnARetryDuplicatesAreOwnWins(t *testing.T) {
 // told as this one's own.
 func TestAfterARefusalADuplicateStaysOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{}
+		p := &fakeScript{}
 		c := New(p, Options{})
 		submit(t, c, tapOf(1, 4))
 		synctest.Wait()
-		p.fate = func(call int) fate { return first(3, fate{before: errPasses})(call) }
+		p.fate = func(call int) callResult { return first(3, callResult{before: errPasses})(call) }
 		again := submit(t, c, tapOf(1, 4))
-		closed(t, c)
+		closeCommitter(t, c)
 		again.want(t, game.Duplicate)
 		if len(p.seen()) != 4 {
 			t.Errorf("%d calls, want 4", len(p.seen()))
@@ -236,7 +236,7 @@ func TestAfterARefusalADuplicateStaysOne(t *testing.T) {
 func TestOfTwoTabsWhoseRepliesAreLostOneHasWon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lookups := 0
-		p := &pool{fate: first(2, fate{after: errLost})}
+		p := &fakeScript{fate: first(2, callResult{after: errLost})}
 		p.looking = func() error {
 			if lookups++; lookups <= 2 {
 				return errLost
@@ -244,14 +244,14 @@ func TestOfTwoTabsWhoseRepliesAreLostOneHasWon(t *testing.T) {
 			return nil
 		}
 		tabs := []*Committer{New(p, Options{}), New(p, Options{})}
-		ears := make([]*ear, len(tabs))
+		ears := make([]*answerRecorder, len(tabs))
 		for i, c := range tabs {
 			ears[i] = submit(t, c, tapOf(1, 4))
 			synctest.Wait()
 		}
 		other := submit(t, tabs[1], tapOf(2, 4))
 		for _, c := range tabs {
-			closed(t, c)
+			closeCommitter(t, c)
 		}
 		ears[0].want(t, game.Won)
 		ears[1].want(t, game.Duplicate)
@@ -262,15 +262,15 @@ func TestOfTwoTabsWhoseRepliesAreLostOneHasWon(t *testing.T) {
 // A batch holds wins of its own and taps that another batch has won: each is told as what it is.
 func TestARepeatedBatchTellsItsOwnWinsFromOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{}
+		p := &fakeScript{}
 		c := New(p, Options{})
 		for drop := range 3 {
 			submit(t, c, tapOf(1, drop))
 			synctest.Wait()
 		}
-		p.fate = func(call int) fate { return first(4, fate{after: errLost})(call) }
+		p.fate = func(call int) callResult { return first(4, callResult{after: errLost})(call) }
 		ears := inOneBatch(t, c, tapOf(2, 1), tapOf(1, 1), tapOf(3, 1), tapOf(1, 2), tapOf(4, 1))
-		closed(t, c)
+		closeCommitter(t, c)
 		for i, want := range []game.Outcome{game.Won, game.Duplicate, game.Won, game.Duplicate, game.Won} {
 			ears[i].want(t, want)
 		}
@@ -280,23 +280,23 @@ func TestARepeatedBatchTellsItsOwnWinsFromOthers(t *testing.T) {
 // A try whose result is unknown stays unknown, whatever comes after it.
 func TestARefusalAfterAnUnknownResultTakesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fate: func(call int) fate {
-			return []fate{{after: errLost}, {before: errPasses}, {before: errPasses}, {}}[call]
+		p := &fakeScript{fate: func(call int) callResult {
+			return []callResult{{after: errLost}, {before: errPasses}, {before: errPasses}, {}}[call]
 		}}
 		c := New(p, Options{})
 		e := submit(t, c, tapOf(1, 4))
-		closed(t, c)
+		closeCommitter(t, c)
 		e.want(t, game.Won)
 	})
 }
 
 func TestWithoutARetryADuplicateStaysOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := New(&pool{}, Options{})
+		c := New(&fakeScript{}, Options{})
 		submit(t, c, tapOf(1, 4))
 		synctest.Wait()
 		again := submit(t, c, tapOf(1, 4))
-		closed(t, c)
+		closeCommitter(t, c)
 		if answer := again.want(t, game.Duplicate); answer.Cents != 101 {
 			t.Errorf("the second tap hears %v", answer)
 		}

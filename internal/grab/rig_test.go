@@ -38,11 +38,11 @@ type call struct {
 	taps  []game.Tap
 }
 
-// pool is a script over a model of the round. What a test sets decides what becomes of each call; the zero value answers all
+// fakeScript is a script over a model of the round. What a test sets decides what becomes of each call; the zero value answers all
 // of them at once.
-type pool struct {
+type fakeScript struct {
 	// fate is asked before the n-th call (from 0) does its work.
-	fate func(n int) fate
+	fate func(n int) callResult
 	// takes is how long a call is under way.
 	takes time.Duration
 	// looking fails a look at who granted a claim; nil: none fails.
@@ -59,15 +59,15 @@ type pool struct {
 	most    int // calls that were ever under way together
 }
 
-// fate is what happens to one call. The zero value is a call that works.
-type fate struct {
+// callResult is what happens to one call. The zero value is a call that works.
+type callResult struct {
 	before error // the call fails and does nothing
 	after  error // the work is done, the reply is this
 	hangs  bool  // nothing is done, and nothing is heard until the caller gives up
 	short  bool  // one answer is missing
 }
 
-func (p *pool) Grab(ctx context.Context, room, round, batch string, taps []game.Tap) (game.Grabbed, error) {
+func (p *fakeScript) Grab(ctx context.Context, room, round, batch string, taps []game.Tap) (game.Grabbed, error) {
 	what := p.enter(call{time.Now(), room, round, append([]game.Tap(nil), taps...)})
 	defer p.leave()
 	if p.takes > 0 {
@@ -91,14 +91,14 @@ func (p *pool) Grab(ctx context.Context, room, round, batch string, taps []game.
 	return grabbed, what.after
 }
 
-func (p *pool) NewBatch() string {
+func (p *fakeScript) NewBatch() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.batches++
 	return strconv.Itoa(p.batches)
 }
 
-func (p *pool) GrantedIn(_ context.Context, _ string, number int) (batch string, first, last int, err error) {
+func (p *fakeScript) GrantedIn(_ context.Context, _ string, number int) (batch string, first, last int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.looking != nil {
@@ -113,26 +113,26 @@ func (p *pool) GrantedIn(_ context.Context, _ string, number int) (batch string,
 	return batch, first, last, nil
 }
 
-func (p *pool) enter(c call) fate {
+func (p *fakeScript) enter(c call) callResult {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.under++
 	p.most = max(p.most, p.under)
 	p.calls = append(p.calls, c)
 	if p.fate == nil {
-		return fate{}
+		return callResult{}
 	}
 	return p.fate(len(p.calls) - 1)
 }
 
-func (p *pool) leave() {
+func (p *fakeScript) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.under--
 }
 
 // grant does what the script does where cap and time play no part: who has a claim for a drop hears of it again.
-func (p *pool) grant(batch string, taps []game.Tap) game.Grabbed {
+func (p *fakeScript) grant(batch string, taps []game.Tap) game.Grabbed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.claims == nil {
@@ -154,17 +154,17 @@ func (p *pool) grant(batch string, taps []game.Tap) game.Grabbed {
 			p.granted = append(p.granted, batch)
 		}
 	}
-	return game.Grabbed{Left: game.Left{Packets: p.packets - len(p.claims)}, Answers: answers}
+	return game.Grabbed{Left: game.Total{Packets: p.packets - len(p.claims)}, Answers: answers}
 }
 
-func (p *pool) seen() []call {
+func (p *fakeScript) seen() []call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]call(nil), p.calls...)
 }
 
 // sizes are the numbers of taps of all calls so far.
-func (p *pool) sizes() []int {
+func (p *fakeScript) sizes() []int {
 	var sizes []int
 	for _, c := range p.seen() {
 		sizes = append(sizes, len(c.taps))
@@ -172,8 +172,8 @@ func (p *pool) sizes() []int {
 	return sizes
 }
 
-// ear is one tap's waiter: it keeps every answer, and when it came.
-type ear struct {
+// answerRecorder is one tap's waiter: it keeps every answer, and when it came.
+type answerRecorder struct {
 	tap     game.Tap
 	mu      sync.Mutex
 	answers []game.Answer
@@ -181,14 +181,14 @@ type ear struct {
 	at      time.Time
 }
 
-func (e *ear) Answered(tap game.Tap, answer game.Answer) {
+func (e *answerRecorder) Answered(tap game.Tap, answer game.Answer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers, e.taps, e.at = append(e.answers, answer), append(e.taps, tap), time.Now()
 }
 
 // once returns the one answer that there must be, for the tap that it was asked for.
-func (e *ear) once() (game.Answer, error) {
+func (e *answerRecorder) once() (game.Answer, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.answers) != 1 {
@@ -200,7 +200,7 @@ func (e *ear) once() (game.Answer, error) {
 	return e.answers[0], nil
 }
 
-func (e *ear) want(t *testing.T, outcome game.Outcome) game.Answer {
+func (e *answerRecorder) want(t *testing.T, outcome game.Outcome) game.Answer {
 	t.Helper()
 	answer, err := e.once()
 	if err != nil {
@@ -222,27 +222,27 @@ func tapOf(player, drop int) game.Tap {
 }
 
 // submit queues one tap that must be taken.
-func submit(t *testing.T, c *Committer, tap game.Tap) *ear {
+func submit(t *testing.T, c *Committer, tap game.Tap) *answerRecorder {
 	t.Helper()
-	e := &ear{tap: tap}
+	e := &answerRecorder{tap: tap}
 	if !c.Submit(room, round, tap, e) {
 		t.Fatalf("%v was refused", tap)
 	}
 	return e
 }
 
-// storm queues one tap for each of n players.
-func storm(t *testing.T, c *Committer, n int) []*ear {
+// submitFromPlayers queues one tap for each of n players.
+func submitFromPlayers(t *testing.T, c *Committer, n int) []*answerRecorder {
 	t.Helper()
-	ears := make([]*ear, n)
+	ears := make([]*answerRecorder, n)
 	for i := range ears {
 		ears[i] = submit(t, c, tapOf(i, 1))
 	}
 	return ears
 }
 
-// closed ends a committer that must have nothing left to do.
-func closed(t *testing.T, c *Committer) {
+// closeCommitter ends a committer that must have nothing left to do.
+func closeCommitter(t *testing.T, c *Committer) {
 	t.Helper()
 	if err := c.Close(t.Context()); err != nil {
 		t.Errorf("close: %v", err)

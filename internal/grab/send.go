@@ -20,7 +20,7 @@ const (
 
 // send is one sender of a round: it takes what waits, calls the script, hands out the answers, and ends when nothing waits.
 func (c *Committer) send(q *queue) {
-	var batch []waiting
+	var batch []queuedTap
 	var taps []game.Tap
 	for {
 		// Whoever has read a tap by now may queue it first: batches grow by what is ready anyway, without a timer. Worth a
@@ -43,7 +43,7 @@ func (c *Committer) send(q *queue) {
 }
 
 // dropExpired answers busy to taps that were never sent within their deadline.
-func (c *Committer) dropExpired(batch []waiting) []waiting {
+func (c *Committer) dropExpired(batch []queuedTap) []queuedTap {
 	now := time.Now()
 	late := 0
 	for late < len(batch) && now.Sub(batch[late].since) >= c.opts.Deadline {
@@ -55,7 +55,7 @@ func (c *Committer) dropExpired(batch []waiting) []waiting {
 
 // commit tries one batch until it has its answers, Redis refuses it, its round's keys are lost, or its oldest tap's deadline is
 // over.
-func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
+func (c *Committer) commit(q *queue, batch []queuedTap, taps []game.Tap) {
 	deadline := batch[0].since.Add(c.opts.Deadline)
 	delay := firstDelay
 	name := c.script.NewBatch()
@@ -71,8 +71,8 @@ func (c *Committer) commit(q *queue, batch []waiting, taps []game.Tap) {
 		}
 		unknown = unknown || !nothingDone(err)
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
-		if final(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
-			answerAll(batch, failed(err, unknown))
+		if isFinal(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
+			answerAll(batch, outcomeOfFailure(err, unknown))
 			return
 		}
 		delay = min(2*delay, mostDelay)
@@ -100,16 +100,16 @@ func (c *Committer) try(q *queue, batch string, taps []game.Tap, deadline time.T
 	return grabbed, err
 }
 
-// final reports whether trying again would not help.
-func final(err error) bool { return nothingDone(err) && !errors.Is(err, game.ErrTryAgain) }
+// isFinal reports whether trying again would not help.
+func isFinal(err error) bool { return nothingDone(err) && !errors.Is(err, game.ErrTryAgain) }
 
 func nothingDone(err error) bool {
 	return errors.Is(err, game.ErrRefused) || errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)
 }
 
-// failed is what the taps of a batch hear that did not come through. A round whose keys are lost grants nothing until an operator
+// outcomeOfFailure is what the taps of a batch hear that did not come through. A round whose keys are lost grants nothing until an operator
 // has looked at it, so they hear frozen if nothing can have been done; after an earlier try, whose result is unknown, busy.
-func failed(err error, unknown bool) game.Outcome {
+func outcomeOfFailure(err error, unknown bool) game.Outcome {
 	if !unknown && (errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn)) {
 		return game.Frozen
 	}
@@ -142,7 +142,7 @@ func (c *Committer) findOwnWins(ctx context.Context, round, batch string, taps [
 	return nil
 }
 
-func answerAll(batch []waiting, outcome game.Outcome) {
+func answerAll(batch []queuedTap, outcome game.Outcome) {
 	for _, w := range batch {
 		w.waiter.Answered(w.tap, game.Answer{Outcome: outcome})
 	}

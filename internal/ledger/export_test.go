@@ -8,13 +8,13 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// WithWaits sets how long an instance waits for the migrations of others, and how long a lease lasts.
-func WithWaits(migration, lease time.Duration) Option {
-	return func(l *Ledger) { l.waits = waits{migration: migration, lease: leaseLasting(lease)} }
+// WithTimeouts sets how long an instance waits for the migrations of others, and how long a lease lasts.
+func WithTimeouts(migration, lease time.Duration) Option {
+	return func(l *Ledger) { l.timeouts = timeouts{migration: migration, lease: newLeaseTimes(lease)} }
 }
 
-// LockBeside lets tests hold what Migrate waits for.
-var LockBeside = lockBeside
+// LockFile lets tests hold what Migrate waits for.
+var LockFile = lockFile
 
 // MigrateTo brings the tables up or down to a version.
 func MigrateTo(ctx context.Context, l *Ledger, version int64) error {
@@ -35,29 +35,29 @@ func Pools(l *Ledger) map[string]*sql.DB {
 
 // BeforeEachStatement calls a function before each statement of a ledger's transactions.
 func BeforeEachStatement(l *Ledger, call func(statement string)) {
-	l.write = l.write.WithQueryHook(statementHook(call))
+	l.write = l.write.WithQueryHook(beforeHook(call))
 }
 
-type statementHook func(statement string)
+type beforeHook func(statement string)
 
-func (h statementHook) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
+func (h beforeHook) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
 	h(event.Query)
 	return ctx
 }
 
-func (statementHook) AfterQuery(context.Context, *bun.QueryEvent) {}
+func (beforeHook) AfterQuery(context.Context, *bun.QueryEvent) {}
 
-// HoldMigrationLock takes the lock to migrate, once, and has it while work runs. ErrTaken: another instance has it.
+// HoldMigrationLock takes the lock to migrate, once, and has it while work runs. ErrLockHeld: another instance has it.
 func HoldMigrationLock(ctx context.Context, l *Ledger, work func()) error {
 	lock, err := l.database.lockMigrations(ctx)
 	if err != nil {
 		return err
 	}
-	return lock.during(ctx, func(context.Context) error { work(); return nil })
+	return lock.run(ctx, func(context.Context) error { work(); return nil })
 }
 
-// ErrTaken says that another instance holds the lock.
-var ErrTaken = errTaken
+// ErrLockHeld says that another instance holds the lock.
+var ErrLockHeld = errLockHeld
 
 // Watch shows a hook every statement that a ledger sends from now on. Call it before anything else uses the ledger.
 func Watch(l *Ledger, hook bun.QueryHook) {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestBookedClaimsSayWhoAndWhen(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		own := must[game.Player](t)(l.AddSubject(t.Context(), round.Room, "staff-7", "王小明"))
@@ -31,8 +31,8 @@ func TestBookedClaimsSayWhoAndWhen(t *testing.T) {
 }
 
 func TestRoomBooksAndStatementAddUp(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithPayouts(1), ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithPayouts(1), ledger.WithClock(newTickingClock()))
 		first := begunRound(t, l, 10, 1000)
 		settleClaims(t, l, first, claim(1, "ann", 100), claim(2, "bob", 50))
 		makeAll(t, l)
@@ -51,14 +51,14 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 		if len(rows) != 2 || rows[0].Round.ID != second.ID || rows[1].Round.ID != first.ID {
 			t.Fatalf("got %+v", rows)
 		}
-		if b := rows[0]; b.Booked != (game.Left{Packets: 1, Cents: 700}) || b.Held != 88_100 || b.Refunded != 0 || b.PaidOut != 0 {
+		if b := rows[0]; b.Booked != (game.Total{Packets: 1, Cents: 700}) || b.Held != 88_100 || b.Refunded != 0 || b.PaidOut != 0 {
 			t.Errorf("the open round is %+v", b)
 		}
-		if b := rows[1]; b.Booked != (game.Left{Packets: 2, Cents: 150}) || b.Held != 0 || b.Refunded != 850 || b.PaidOut != 100 {
+		if b := rows[1]; b.Booked != (game.Total{Packets: 2, Cents: 150}) || b.Held != 0 || b.Refunded != 850 || b.PaidOut != 100 {
 			t.Errorf("the settled round is %+v", b)
 		}
 		sum := must[game.RoomSum](t)(l.RoomSum(t.Context(), first.Room))
-		want := game.RoomSum{Budget: 89_800, Booked: game.Left{Packets: 3, Cents: 850}, Refunded: 850, Held: 88_100, PaidOut: 100}
+		want := game.RoomSum{Budget: 89_800, Booked: game.Total{Packets: 3, Cents: 850}, Refunded: 850, Held: 88_100, PaidOut: 100}
 		if sum != want {
 			t.Errorf("the sum is %+v, want %+v", sum, want)
 		}
@@ -81,8 +81,8 @@ func TestRoomBooksAndStatementAddUp(t *testing.T) {
 
 // A refund that comes after the next round has begun stands where it came, and the balances are those of the moments.
 func TestAStatementIsInTheOrderOfTheMoments(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		first := begunRound(t, l, 10, 1000)
 		closeRound(t, l, first.ID, game.ByTime)
 		second := begin(t, l, newRound(t, l, first.Room).ID)
@@ -111,4 +111,27 @@ func statementOf(t *testing.T, l *ledger.Ledger, room string) (lines []game.Stat
 		t.Fatal(err)
 	}
 	return lines
+}
+
+// The final ranks keep the order of the live leaderboard: the sum, then who reached it first.
+func TestFinalRanksAreByTheSumThenByWhoReachedItFirst(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		room := newRoom(t, l)
+		round := begin(t, l, newRound(t, l, room).ID)
+		must[game.Round](t)(l.NoteOpened(t.Context(), round.ID, 1000, 2000))
+		claims := []game.Claim{
+			{Number: 1, Player: "early", Drop: 1, Cents: 50}, {Number: 2, Player: "late", Drop: 1, Cents: 100},
+			{Number: 3, Player: "early", Drop: 2, Cents: 50}, {Number: 4, Player: "rich", Drop: 3, Cents: 900},
+			{Number: 5, Player: "poor", Drop: 3, Cents: 1},
+		}
+		must[game.Booked](t)(l.Book(t.Context(), round.ID, []game.Entry{{ID: "1-0", At: 1500, Claims: claims}}))
+		want := []string{"rich", "late", "early", "poor"} // late had its 100 with claim 2, early only with claim 3
+		if got := must[[]string](t)(open().FinalRanks(t.Context(), round.ID)); !slices.Equal(got, want) {
+			t.Errorf("ranks are %v, want %v", got, want)
+		}
+		if got := must[[]string](t)(l.FinalRanks(t.Context(), "no round")); len(got) != 0 {
+			t.Errorf("a round without claims ranks %v", got)
+		}
+	})
 }

@@ -27,8 +27,8 @@ func drafts(t *testing.T, l *ledger.Ledger, room string) []string {
 }
 
 func TestDraftsHaveAnOrderThatTheHostCanChange(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room, other := newRoom(t, l), newRoom(t, l)
 		first := newRound(t, l, room).ID
 		made := ids(must[[]game.Round](t)(l.CreateRounds(t.Context(), room, []game.Settings{someSettings(), someSettings()})))
@@ -50,8 +50,8 @@ func TestDraftsHaveAnOrderThatTheHostCanChange(t *testing.T) {
 }
 
 func TestOnlyDraftsThatAreDueStartByThemselves(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		byHand, due, later, begun := newRound(t, l, room), newRound(t, l, room), newRound(t, l, room), newRound(t, l, room)
 		for id, on := range map[string]game.Moment{due.ID: 1000, later.ID: 1001, begun.ID: 1000} {
@@ -74,7 +74,7 @@ func TestOnlyDraftsThatAreDueStartByThemselves(t *testing.T) {
 }
 
 func TestOnlyDraftsCanBeDropped(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		draft, begun := newRound(t, l, room), newRound(t, l, room)
@@ -93,7 +93,7 @@ func TestOnlyDraftsCanBeDropped(t *testing.T) {
 }
 
 func TestOnlyDraftsCanBeChanged(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		draft, begun := newRound(t, l, room), newRound(t, l, room)
@@ -118,8 +118,8 @@ func TestOnlyDraftsCanBeChanged(t *testing.T) {
 	})
 }
 
-func TestAStageIsOneHiddenLockedRoom(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestARoomHasOneHiddenLockedRoomForRehearsals(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		stage := must[game.Room](t)(l.Stage(t.Context(), room))
@@ -129,8 +129,8 @@ func TestAStageIsOneHiddenLockedRoom(t *testing.T) {
 		if again := must[game.Room](t)(l.Stage(t.Context(), room)); again.Code != stage.Code {
 			t.Error("a room has two stages")
 		}
-		if glances := must[[]game.Glance](t)(l.Glances(t.Context(), "", 10)); len(glances) != 1 || glances[0].Room.Code != room {
-			t.Errorf("got %+v", glances)
+		if summaries := must[[]game.RoomSummary](t)(l.RoomSummaries(t.Context(), "", 10)); len(summaries) != 1 || summaries[0].Room.Code != room {
+			t.Errorf("got %+v", summaries)
 		}
 		if _, err := l.Stage(t.Context(), "NOBODY"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("the stage of no room: %v", err)
@@ -139,7 +139,7 @@ func TestAStageIsOneHiddenLockedRoom(t *testing.T) {
 }
 
 func TestPlayersAreRenamedAndBlockedInTheirRoomOnly(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room, other := newRoom(t, l), newRoom(t, l)
 		ann := must[game.Player](t)(l.AddPlayer(t.Context(), room, "Ann"))
@@ -166,7 +166,7 @@ func TestPlayersAreRenamedAndBlockedInTheirRoomOnly(t *testing.T) {
 }
 
 func TestASubjectIsOnePlayerInARoom(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room, other := newRoom(t, l), newRoom(t, l)
 		first := must[game.Player](t)(l.AddSubject(t.Context(), room, "emp-7", "王芳"))
@@ -186,8 +186,8 @@ func TestASubjectIsOnePlayerInARoom(t *testing.T) {
 }
 
 func TestRehearsalsAreNotedAndEndOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		for _, round := range []string{"c", "a", "b"} {
 			must[game.Rehearsal](t)(l.NoteRehearsal(t.Context(), game.Rehearsal{Round: round, Room: room, Players: 50, Rate: 2.5}))
@@ -215,9 +215,9 @@ func TestRehearsalsAreNotedAndEndOnce(t *testing.T) {
 }
 
 // A player looks back on rounds with sums.
-func TestPlayersLookBackOnTheirRounds(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+func TestPlayersSeeTheirPastRoundsWithSums(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		round := newRound(t, l, room)
 		must[game.Round](t)(l.Begin(t.Context(), round.ID, game.NewSecret()))
@@ -227,26 +227,26 @@ func TestPlayersLookBackOnTheirRounds(t *testing.T) {
 			{Number: 3, Player: ann, Drop: 2, Cents: 20}, {Number: 4, Player: "cid", Drop: 1, Cents: 51},
 		}
 		must[game.Booked](t)(l.Book(t.Context(), round.ID, []game.Entry{{ID: "1-0", At: 5, Claims: claims}}))
-		if played := must[[]game.Played](t)(l.PlayedBy(t.Context(), ann, 10)); len(played) != 1 ||
+		if played := must[[]game.PlayedRound](t)(l.PlayedBy(t.Context(), ann, 10)); len(played) != 1 ||
 			played[0].Packets != 2 || played[0].Cents != 50 || played[0].Round.ID != round.ID {
 			t.Errorf("got %+v", played)
 		}
-		settle(t, l, round.ID, game.Left{Packets: 4, Cents: 151}, round.Settings.Total-151)
+		settle(t, l, round.ID, game.Total{Packets: 4, Cents: 151}, round.Settings.Total-151)
 		if balance := must[game.Cents](t)(l.Balance(t.Context(), ann)); balance != 50 {
 			t.Errorf("ann has %d cents, want 50", balance)
 		}
 		if balance := must[game.Cents](t)(l.Balance(t.Context(), "nobody")); balance != 0 {
 			t.Errorf("nobody has %d cents", balance)
 		}
-		glance := must[[]game.Glance](t)(l.Glances(t.Context(), "", 10))[0]
-		if glance.Drafts != 0 || glance.Played != 1 || glance.Given != 151 || glance.Active != "" {
-			t.Errorf("got %+v", glance)
+		summary := must[[]game.RoomSummary](t)(l.RoomSummaries(t.Context(), "", 10))[0]
+		if summary.Drafts != 0 || summary.Played != 1 || summary.Given != 151 || summary.Active != "" {
+			t.Errorf("got %+v", summary)
 		}
 	})
 }
 
 // settle closes a round whose claims the ledger holds, and refunds the rest.
-func settle(t *testing.T, l *ledger.Ledger, id string, claimed game.Left, rest game.Cents) {
+func settle(t *testing.T, l *ledger.Ledger, id string, claimed game.Total, rest game.Cents) {
 	t.Helper()
 	must[game.Round](t)(l.NoteClosed(t.Context(), id, game.Stopped, claimed))
 	refund := &game.Refund{Reason: game.Stopped, At: 9, Claimed: claimed, Cents: rest}

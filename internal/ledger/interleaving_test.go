@@ -20,10 +20,10 @@ const overtakeWithin = 15 * time.Millisecond
 // A change of a round once read it, and acted on what it had read while somebody else changed it: a round began with the money
 // of settings that were no longer its own; a host heard "frozen" of a round that settled in that moment. Here every change is
 // held before each of its writes, while every other change of the same round is tried to its end.
-func TestNoTwoChangesOfARoundActOnWhatTheOtherChanges(t *testing.T) {
+func TestConcurrentChangesOfARoundDoNotInterfere(t *testing.T) {
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+			onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 				t.Parallel() // each has a database of its own, and waits most of its time
 				held, other := open(ledger.WithPayouts(1)), open(ledger.WithPayouts(1))
 				hold := new(holding)
@@ -62,21 +62,21 @@ func interleave(t *testing.T, hold *holding, held, other *ledger.Ledger, scene s
 		}
 		errSecond := <-done
 		for _, err := range []error{errFirst, errSecond} {
-			if err != nil && !refusedInOrder(err) {
+			if err != nil && !isExpectedRefusal(err) {
 				t.Errorf("%s held before write %d, and %s: %v", first, at, second, err)
 			}
 		}
-		wantWhole(t, other, fmt.Sprintf("%s held before write %d, and %s", first, at, second), r)
+		wantConsistentRoom(t, other, fmt.Sprintf("%s held before write %d, and %s", first, at, second), r)
 	}
 }
 
-// refusedInOrder are the answers that a change may get which came second.
-func refusedInOrder(err error) bool {
+// isExpectedRefusal are the answers that a change may get which came second.
+func isExpectedRefusal(err error) bool {
 	return errors.Is(err, game.ErrWrongPhase) || errors.Is(err, game.ErrRoomBusy) || errors.Is(err, game.ErrNotFound)
 }
 
-// wantWhole checks what must hold of the rounds of a room whatever was done to them.
-func wantWhole(t *testing.T, l *ledger.Ledger, doing string, r rounds) {
+// wantConsistentRoom checks what must hold of the rounds of a room whatever was done to them.
+func wantConsistentRoom(t *testing.T, l *ledger.Ledger, doing string, r rounds) {
 	t.Helper()
 	active := 0
 	for _, id := range []string{r.round.ID, r.sibling.ID} {
@@ -176,7 +176,7 @@ var scenes = map[string]scene{
 				return err
 			},
 			"note closed": func(ctx context.Context, l *ledger.Ledger, r rounds) error {
-				_, err := l.NoteClosed(ctx, r.round.ID, game.Stopped, game.Left{})
+				_, err := l.NoteClosed(ctx, r.round.ID, game.Stopped, game.Total{})
 				return err
 			},
 			"freeze":          freezeRound,
@@ -266,7 +266,7 @@ func interruptRound(ctx context.Context, l *ledger.Ledger, r rounds) error {
 }
 
 func sendAgain(ctx context.Context, l *ledger.Ledger, r rounds) error {
-	_, err := l.SendAgain(ctx, r.round.ID)
+	_, err := l.ResendPayouts(ctx, r.round.ID)
 	return err
 }
 

@@ -32,8 +32,8 @@ var databases = map[string]func(testing.TB) string{
 	"mariadb":  testkit.SharedMariaDB,
 }
 
-// onEach runs a test on every kind of database. Each call of open is another instance on the same one.
-func onEach(t *testing.T, test func(t *testing.T, open func(...ledger.Option) *ledger.Ledger)) {
+// onEachDatabase runs a test on every kind of database. Each call of open is another instance on the same one.
+func onEachDatabase(t *testing.T, test func(t *testing.T, open func(...ledger.Option) *ledger.Ledger)) {
 	for name, newDatabase := range databases {
 		t.Run(name, func(t *testing.T) {
 			url := newDatabase(t)
@@ -65,8 +65,8 @@ func openUnmigrated(t testing.TB, url string, options ...ledger.Option) *ledger.
 	return l
 }
 
-// ticking is a clock that is a second later at every look.
-func ticking() func() time.Time {
+// newTickingClock is a clock that advances by a second with every call.
+func newTickingClock() func() time.Time {
 	var mu sync.Mutex
 	now := time.UnixMilli(1_800_000_000_000)
 	return func() time.Time {
@@ -103,8 +103,8 @@ func someSettings() game.Settings {
 	return settings
 }
 
-// atOnce runs work n times at the same moment and returns when all are done.
-func atOnce(n int, work func(i int)) {
+// runConcurrently runs work n times at the same moment and returns when all are done.
+func runConcurrently(n int, work func(i int)) {
 	var ready, done sync.WaitGroup
 	gate := make(chan struct{})
 	for i := range n {
@@ -121,7 +121,7 @@ func atOnce(n int, work func(i int)) {
 }
 
 func TestPing(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		if err := l.Ping(t.Context()); err != nil {
 			t.Errorf("an open ledger does not answer: %v", err)
@@ -141,10 +141,10 @@ func TestPing(t *testing.T) {
 }
 
 func TestSettingIsTheFirstProposalForAllInstances(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		instances := []*ledger.Ledger{open(), open()}
 		got := make([]string, 20)
-		atOnce(len(got), func(i int) {
+		runConcurrently(len(got), func(i int) {
 			var err error
 			if got[i], err = instances[i%2].Setting(t.Context(), "session_secret", string(rune('a'+i))); err != nil {
 				t.Error(err)

@@ -30,20 +30,21 @@ func withPooler() map[string]func(testing.TB) string {
 	return all
 }
 
-func onEachPooled(t *testing.T, test func(t *testing.T, url string)) {
+func onEachDatabaseAndPooler(t *testing.T, test func(t *testing.T, url string)) {
 	for name, newDatabase := range withPooler() {
 		t.Run(name, func(t *testing.T) { test(t, newDatabase(t)) })
 	}
 }
 
 const (
-	leaseLasts = 3 * time.Second // in these tests
-	soon       = 20 * time.Second
+	leaseDuration = 3 * time.Second // in these tests
+	soon          = 20 * time.Second
 )
 
-var short = ledger.WithWaits(1500*time.Millisecond, leaseLasts)
+var short = ledger.WithTimeouts(1500*time.Millisecond, leaseDuration)
 
-// holderURL names the variable that makes this test binary an instance which holds what holderOf says, until it is killed.
+// holderURL is an environment variable that makes this test binary an instance which holds the lock named in holderOf until it is
+// killed.
 const (
 	holderURL = "LEDGER_TEST_HOLDER_URL"
 	holderOf  = "LEDGER_TEST_HOLDER_OF"
@@ -61,7 +62,7 @@ func runHolder(url string) int {
 		return 1
 	}
 	lost := make(chan error, 1)
-	if _, err = l.Alone(context.Background(), func(why error) { lost <- why }); err != nil {
+	if _, err = l.LockExclusively(context.Background(), func(why error) { lost <- why }); err != nil {
 		fmt.Println("failed:", err)
 		return 1
 	}
@@ -83,13 +84,13 @@ func startHolder(t *testing.T, url, of string) *testkit.Program {
 	return p
 }
 
-// A lock to migrate is held by one at a time, whatever connection of a pooler they get, and whoever waits for it says so and
-// gives up. An instance that is killed leaves nothing behind.
+// One instance at a time has the migration lock, whatever connection of a pooler it gets. An instance that waits for the lock logs
+// that and gives up after a while. A killed instance leaves no lock behind.
 //
-// Session locks did neither behind a pooler in transaction mode: two could hold one if they came over the same connection, and
-// one that was left on a connection shut out all others.
+// Session locks would fail here behind a pooler in transaction mode: two instances could hold one over the same connection, and a lock
+// that was left on a connection would shut out all instances.
 func TestOneInstanceMigratesAtATime(t *testing.T) {
-	onEachPooled(t, func(t *testing.T, url string) {
+	onEachDatabaseAndPooler(t, func(t *testing.T, url string) {
 		openLedger(t, url) // so that there is nothing to do but to lock
 		holder := startHolder(t, url, "migrations")
 		var log bytes.Buffer
@@ -125,7 +126,7 @@ func openAndMigrate(t *testing.T, url string, options ...ledger.Option) error {
 	return err
 }
 
-// Instances that come over different connections of a pooler, one after the other, are not in each other's way.
+// A lock does not stay on a connection of a pooler: instances that migrate one after the other over different connections all get it.
 func TestAPoolersConnectionsKeepNoLock(t *testing.T) {
 	pooled := testkit.PgBouncer(t, testkit.SharedPostgres(t), 2).URL
 	openLedger(t, pooled)
@@ -145,9 +146,9 @@ func TestAPoolersConnectionsKeepNoLock(t *testing.T) {
 	}
 }
 
-// What migrations did is kept as a whole or not at all where the database can do that, and the lock is free afterwards.
+// Failed migrations are rolled back as a whole where the database can do that, and the lock is free afterwards.
 func TestMigrationsThatFailLeaveTheLockFree(t *testing.T) {
-	onEachPooled(t, func(t *testing.T, url string) {
+	onEachDatabaseAndPooler(t, func(t *testing.T, url string) {
 		l := openUnmigrated(t, url)
 		if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), "CREATE TABLE payouts (mine INT)"); err != nil {
 			t.Fatal(err)
@@ -166,15 +167,15 @@ func TestMigrationsThatFailLeaveTheLockFree(t *testing.T) {
 	})
 }
 
-func never(t *testing.T) func(error) {
+func failOnExpiry(t *testing.T) func(error) {
 	return func(why error) { t.Errorf("the lease was lost: %v", why) }
 }
 
-func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
-	onEachPooled(t, func(t *testing.T, url string) {
+func TestOneInstanceHasTheExclusiveLockUntilItReleases(t *testing.T) {
+	onEachDatabaseAndPooler(t, func(t *testing.T, url string) {
 		first, second := openLedger(t, url, short), openLedger(t, url, short)
-		release := must[func() error](t)(first.Alone(t.Context(), never(t)))
-		if _, err := second.Alone(t.Context(), never(t)); !errors.Is(err, game.ErrBusy) {
+		release := must[func() error](t)(first.LockExclusively(t.Context(), failOnExpiry(t)))
+		if _, err := second.LockExclusively(t.Context(), failOnExpiry(t)); !errors.Is(err, game.ErrBusy) {
 			t.Errorf("two are alone: %v", err)
 		}
 		if err := second.Migrate(t.Context()); err != nil {
@@ -185,8 +186,8 @@ func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		release = must[func() error](t)(second.Alone(t.Context(), never(t)))
-		if took := time.Since(began); took > leaseLasts/2 {
+		release = must[func() error](t)(second.LockExclusively(t.Context(), failOnExpiry(t)))
+		if took := time.Since(began); took > leaseDuration/2 {
 			t.Errorf("after the other has left it took %v", took)
 		}
 		if err := release(); err != nil {
@@ -195,19 +196,19 @@ func TestOneInstanceIsAloneUntilItLeaves(t *testing.T) {
 	})
 }
 
-// An instance that is killed holds its lease until it expires, and the next one says what it waits for.
-func TestAKilledInstanceIsAloneNoLonger(t *testing.T) {
-	onEachPooled(t, func(t *testing.T, url string) {
+// The lease of a killed instance lasts until it expires; the next instance waits for that and logs it.
+func TestTheExclusiveLockOfAKilledInstanceExpires(t *testing.T) {
+	onEachDatabaseAndPooler(t, func(t *testing.T, url string) {
 		var log bytes.Buffer
 		l := openLedger(t, url, short, ledger.WithLog(slog.New(slog.NewTextHandler(&log, nil))))
 		startHolder(t, url, "lease").Kill(t)
 		began := time.Now()
-		release := must[func() error](t)(l.Alone(t.Context(), never(t)))
+		release := must[func() error](t)(l.LockExclusively(t.Context(), failOnExpiry(t)))
 		took := time.Since(began)
 		if said := strings.Contains(log.String(), "waiting for the lease of another instance"); !said && took > 2*time.Second {
 			t.Errorf("after %v the log says:\n%s", took, log.String())
 		}
-		if took > leaseLasts+soon/2 {
+		if took > leaseDuration+soon/2 {
 			t.Errorf("it took %v", took)
 		}
 		if err := release(); err != nil {
@@ -216,13 +217,13 @@ func TestAKilledInstanceIsAloneNoLonger(t *testing.T) {
 	})
 }
 
-// An instance that did not run for a while, and whose lease another has by now, says so and changes nothing.
-func TestAnInstanceThatWasPausedFindsAnotherAlone(t *testing.T) {
+// An instance that was stopped for a while, so that another has its lease by now, notices that and changes nothing.
+func TestAPausedInstanceLosesItsLeaseToAnother(t *testing.T) {
 	onServers(t, func(t *testing.T, url string) {
 		l := openLedger(t, url, short)
 		paused := startHolder(t, url, "lease")
 		signal(t, paused, syscall.SIGSTOP)
-		release := must[func() error](t)(l.Alone(t.Context(), never(t)))
+		release := must[func() error](t)(l.LockExclusively(t.Context(), failOnExpiry(t)))
 		signal(t, paused, syscall.SIGCONT)
 		said := paused.Await(t, soon, "lost: (.*); a change: (.*)\n")
 		if !strings.Contains(said[1], "another instance has taken the lease") || strings.Contains(said[2], "nil") {
@@ -243,14 +244,14 @@ func signal(t *testing.T, p *testkit.Program, sig syscall.Signal) {
 
 // onServers runs a test where leases are rows.
 func onServers(t *testing.T, test func(t *testing.T, url string)) {
-	onEachPooled(t, func(t *testing.T, url string) {
+	onEachDatabaseAndPooler(t, func(t *testing.T, url string) {
 		if !strings.HasPrefix(url, "sqlite:") {
 			test(t, url)
 		}
 	})
 }
 
-// An instance that is cut off from the database stops being alone before any other can be, without having heard of it.
+// An instance that cannot reach the database gives its lease up before another instance can take it.
 func TestAnInstanceThatIsCutOffStopsBeforeAnotherStarts(t *testing.T) {
 	onServers(t, func(t *testing.T, database string) {
 		through, err := url.Parse(database)
@@ -261,10 +262,10 @@ func TestAnInstanceThatIsCutOffStopsBeforeAnotherStarts(t *testing.T) {
 		through.Host = proxy.Addr
 		lost := make(chan time.Time, 1)
 		first, second := openLedger(t, through.String(), short), openLedger(t, database, short)
-		release := must[func() error](t)(first.Alone(t.Context(), func(error) { lost <- time.Now() }))
+		release := must[func() error](t)(first.LockExclusively(t.Context(), func(error) { lost <- time.Now() }))
 		proxy.Refuse()
 		proxy.Cut()
-		leave := must[func() error](t)(second.Alone(t.Context(), never(t)))
+		leave := must[func() error](t)(second.LockExclusively(t.Context(), failOnExpiry(t)))
 		took := time.Now()
 		if at := <-lost; at.After(took) {
 			t.Errorf("two were alone for %v", at.Sub(took))
@@ -281,11 +282,11 @@ func TestAnInstanceThatIsCutOffStopsBeforeAnotherStarts(t *testing.T) {
 	})
 }
 
-// A database that is away for less than the time of trust ends nobody.
-func TestALeaseOutlivesAShortOutage(t *testing.T) {
+// A database outage that is shorter than the time of trust ends no instance.
+func TestALeaseSurvivesAShortOutage(t *testing.T) {
 	database := testkit.Postgres(t)
-	l := openLedger(t, database.URL, ledger.WithWaits(time.Minute, 30*time.Second))
-	release := must[func() error](t)(l.Alone(t.Context(), never(t)))
+	l := openLedger(t, database.URL, ledger.WithTimeouts(time.Minute, 30*time.Second))
+	release := must[func() error](t)(l.LockExclusively(t.Context(), failOnExpiry(t)))
 	database.Restart(t)
 	testkit.Eventually(t, soon, func() error { return l.Ping(t.Context()) })
 	if err := release(); err != nil {
@@ -293,9 +294,9 @@ func TestALeaseOutlivesAShortOutage(t *testing.T) {
 	}
 }
 
-// A statement that ends soon after its context keeps its connection, and needs no request to cancel it, which makes PgBouncer
-// 1.18 crash when the process ends at that moment.
-func TestAPostgresConnectionOutlivesAContext(t *testing.T) {
+// A statement that ends soon after its context keeps its connection. No cancel request is sent, which would crash PgBouncer 1.18 if the
+// process ended at that moment.
+func TestAPostgresConnectionSurvivesACancelledContext(t *testing.T) {
 	conn, err := ledger.Pools(openLedger(t, testkit.SharedPostgres(t)))["read"].Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"redrain/internal/patience"
+	"redrain/internal/backoff"
 )
 
 // migrationFiles has a folder for each kind of database. A file that was released is never changed again.
@@ -19,37 +19,37 @@ import (
 var migrationFiles embed.FS
 
 const (
-	// migrateWait is how long an instance waits while others migrate.
-	migrateWait = 2 * time.Minute
-	// migrateWithin bounds the migrations themselves, which may rewrite large tables.
-	migrateWithin = 2 * time.Hour
-	// lockEvery is how often a lock that another instance holds is tried.
-	lockEvery = 200 * time.Millisecond
+	// migrationLockTimeout is how long an instance waits for the migrations of others.
+	migrationLockTimeout = 2 * time.Minute
+	// migrationTimeout bounds the migrations themselves, which may rewrite large tables.
+	migrationTimeout = 2 * time.Hour
+	// lockRetryInterval is how often a lock that another instance holds is tried.
+	lockRetryInterval = 200 * time.Millisecond
 )
 
-// errTaken says that another instance holds a lock now.
-var errTaken = errors.New("another instance holds the lock")
+// errLockHeld says that another instance holds the lock now.
+var errLockHeld = errors.New("another instance holds the lock")
 
-// migrationLock lets one instance at a time migrate. It is no lock of a session: behind a pooler in transaction mode that would
-// stay with a connection which serves others next.
+// migrationLock lets one instance at a time migrate. It is not a lock of a database session: behind a connection pooler in
+// transaction mode that would stay on a connection which serves other clients next.
 type migrationLock struct {
-	db *sql.DB // what the migrations must run on
-	// during runs the migrations, with a context that ends should the lock be lost, keeps what they did if they return no
-	// error, and gives the lock back. It must be called once.
-	during func(ctx context.Context, migrations func(context.Context) error) error
+	db *sql.DB // the migrations must run on it
+	// run runs the migrations, commits them if they return no error, and releases the lock. Their context ends if the connection
+	// that holds the lock breaks. It must be called exactly once.
+	run func(ctx context.Context, migrations func(context.Context) error) error
 }
 
-// Migrate brings the tables to the newest version, or leaves them if they are. Instances that start at once do it one
-// after the other; one that waits says so in its log, and gives up after 2 minutes. On PostgreSQL all that is pending is one
-// transaction, elsewhere each migration is one of its own.
+// Migrate brings the tables to the newest version; it changes nothing if they are. Instances that start at the same time do it one
+// after the other; one that waits logs that, and gives up after 2 minutes. On PostgreSQL all pending migrations are one
+// transaction, elsewhere each is one of its own.
 func (l *Ledger) Migrate(ctx context.Context) error {
 	lock, err := l.awaitMigrationLock(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate database: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, migrateWithin)
+	ctx, cancel := context.WithTimeout(ctx, migrationTimeout)
 	defer cancel()
-	err = lock.during(ctx, func(ctx context.Context) error {
+	err = lock.run(ctx, func(ctx context.Context) error {
 		provider, err := l.database.migrator(lock.db)
 		if err == nil {
 			_, err = provider.Up(ctx)
@@ -63,10 +63,10 @@ func (l *Ledger) Migrate(ctx context.Context) error {
 }
 
 func (l *Ledger) awaitMigrationLock(ctx context.Context) (*migrationLock, error) {
-	within := l.waits.migration
+	within := l.timeouts.migration
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("another instance has been migrating it for %v", within))
 	defer cancel()
-	defer l.sayWhileWaiting("waiting for another instance that migrates the database", "at_most", within)()
+	defer l.logWhileWaiting("waiting for another instance that migrates the database", "at_most", within)()
 	for {
 		lock, err := l.database.lockMigrations(ctx)
 		switch {
@@ -74,10 +74,10 @@ func (l *Ledger) awaitMigrationLock(ctx context.Context) (*migrationLock, error)
 			return lock, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case !errors.Is(err, errTaken):
+		case !errors.Is(err, errLockHeld):
 			return nil, err
 		}
-		patience.Pause(ctx, lockEvery, nil)
+		backoff.Sleep(ctx, lockRetryInterval, nil)
 	}
 }
 

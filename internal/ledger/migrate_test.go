@@ -21,7 +21,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 			if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
 				t.Fatal(err)
 			}
-			round, rehearsal := fillBefore(t, l, false), fillBefore(t, l, true)
+			round, rehearsal := fillOldVersion(t, l, false), fillOldVersion(t, l, true)
 			want := []game.Claim{{Player: "ann", Drop: 1, Cents: 30, Number: 1}, {Player: "bob", Drop: 1, Cents: 12, Number: 2}}
 			for range 2 {
 				if err := l.Migrate(t.Context()); err != nil {
@@ -31,7 +31,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 					if got := must[[]game.Claim](t)(l.Claims(t.Context(), r.ID, 0, 10)); !slices.Equal(got, want) {
 						t.Errorf("claims are %+v, want %+v", got, want)
 					}
-					if got := account(t, l, r).Booked; got != (game.Left{Packets: 2, Cents: 42}) {
+					if got := account(t, l, r).Booked; got != (game.Total{Packets: 2, Cents: 42}) {
 						t.Errorf("booked are %+v", got)
 					}
 				}
@@ -39,7 +39,7 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 				if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
 					t.Fatal(err)
 				}
-				wantMovementsBefore(t, l)
+				wantMovementsOfOldVersion(t, l)
 			}
 			if err := l.Migrate(t.Context()); err != nil {
 				t.Fatal(err)
@@ -55,10 +55,10 @@ func TestALedgerFromBeforeClaimsWereMovementsGoesOn(t *testing.T) {
 	}
 }
 
-// fillBefore makes a raining round of 100 cents with two claims, as it was written then.
-func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
+// fillOldVersion makes a raining round of 100 cents with two claims, as it was written then.
+func fillOldVersion(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 	t.Helper()
-	round := draftBefore(t, l, newRoom(t, l), rehearsal)
+	round := insertDraftOfOldVersion(t, l, newRoom(t, l), rehearsal)
 	of := ""
 	if rehearsal {
 		of = "play_"
@@ -81,8 +81,8 @@ func fillBefore(t *testing.T, l *ledger.Ledger, rehearsal bool) game.Round {
 	return round
 }
 
-// draftBefore makes a draft with all defaults but 10 packets and 100 cents, in columns that there were from version 10 on.
-func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) game.Round {
+// insertDraftOfOldVersion makes a draft with all defaults but 10 packets and 100 cents, in columns that there were from version 10 on.
+func insertDraftOfOldVersion(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) game.Round {
 	t.Helper()
 	round := game.Round{ID: uuid.NewString(), Room: room, Settings: game.DefaultSettings(), Rehearsal: rehearsal, Phase: game.Draft}
 	round.Settings.Packets, round.Settings.Total = 10, 100
@@ -97,10 +97,10 @@ func draftBefore(t *testing.T, l *ledger.Ledger, room string, rehearsal bool) ga
 	return round
 }
 
-// wantMovementsBefore checks that each account is the sum of its movements, all of them where they were then.
-func wantMovementsBefore(t *testing.T, l *ledger.Ledger) {
+// wantMovementsOfOldVersion checks that each account is the sum of its movements, all of them where they were then.
+func wantMovementsOfOldVersion(t *testing.T, l *ledger.Ledger) {
 	t.Helper()
-	if found := must[[]game.Difference](t)(l.Unbalanced(t.Context())); len(found) != 0 {
+	if found := must[[]game.Difference](t)(l.UnbalancedAccounts(t.Context())); len(found) != 0 {
 		t.Errorf("accounts are not the sums of their entries: %v", found)
 	}
 	var movements, claims int
@@ -108,5 +108,65 @@ func wantMovementsBefore(t *testing.T, l *ledger.Ledger) {
 		"SELECT (SELECT COUNT(*) FROM movements), (SELECT COUNT(*) FROM claims)").Scan(&movements, &claims)
 	if err != nil || movements != 6 || claims != 4 {
 		t.Errorf("%d movements and %d claims (%v), want 6 and 4", movements, claims, err)
+	}
+}
+
+// Rounds had no algorithm written down while there was only one. Those that were begun then are checked by it for ever; a draft
+// from then is begun with the newest.
+func TestARoundFromBeforeTheMigrationHasTheFirstAlgorithm(t *testing.T) {
+	for name, newDatabase := range databases {
+		t.Run(name, func(t *testing.T) {
+			l := openUnmigrated(t, newDatabase(t))
+			const before = 32
+			if err := ledger.MigrateTo(t.Context(), l, before); err != nil {
+				t.Fatal(err)
+			}
+			begun, draft := insertDraftOfOldVersion(t, l, newRoom(t, l), false), insertDraftOfOldVersion(t, l, newRoom(t, l), false)
+			secret := game.NewSecret()
+			beginAsOldServer(t, l, begun, secret)
+			if err := l.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := ledger.MigrateTo(t.Context(), l, before); err != nil { // there and back again
+				t.Fatal(err)
+			}
+			if err := l.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := must[game.Round](t)(l.Round(t.Context(), begun.ID))
+			if got.Algorithm != game.AmountsAlgorithm || got.Commitment != game.Commitment(got.Algorithm, got, got.Secret) {
+				t.Errorf("a round from before has algorithm %d, and the commitment %s does not fit", got.Algorithm, got.Commitment)
+			}
+			if got := must[game.Round](t)(l.Round(t.Context(), draft.ID)); got.Algorithm != 0 {
+				t.Errorf("a draft from before has algorithm %d", got.Algorithm)
+			}
+			if got := begin(t, l, draft.ID); got.Algorithm != game.Algorithm {
+				t.Errorf("a draft from before is begun with algorithm %d", got.Algorithm)
+			}
+		})
+	}
+}
+
+// While servers are replaced one by one, one of the release before may begin a round over tables that it does not know all of.
+func TestARoundThatAnOlderServerBeginsHasTheFirstAlgorithm(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		for _, draft := range []game.Round{newRound(t, l, newRoom(t, l)), insertDraftOfOldVersion(t, l, newRoom(t, l), false)} {
+			beginAsOldServer(t, l, draft, game.NewSecret())
+			got := must[game.Round](t)(l.Round(t.Context(), draft.ID))
+			if got.Algorithm != game.AmountsAlgorithm || got.Commitment != game.Commitment(got.Algorithm, got, got.Secret) {
+				t.Errorf("algorithm %d, and the commitment %s does not fit", got.Algorithm, got.Commitment)
+			}
+		}
+	})
+}
+
+// beginAsOldServer writes of a draft what servers wrote when there was one algorithm.
+func beginAsOldServer(t *testing.T, l *ledger.Ledger, draft game.Round, secret game.Secret) {
+	t.Helper()
+	statement := "UPDATE rounds SET phase = 'countdown', begun_at = 1, secret = '" + string(secret) + "', commitment = '" +
+		game.Commitment(game.AmountsAlgorithm, draft, secret) + "' WHERE id = '" + draft.ID + "'"
+	if _, err := ledger.Pools(l)["write"].ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
 	}
 }

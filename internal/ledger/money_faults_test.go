@@ -63,9 +63,9 @@ func TestNoCodeChangesMovementsOrClaims(t *testing.T) {
 	}
 }
 
-// Case 17 of the field, in the ledger: what does not parse is kept, once, and can be tried again.
-func TestCase17DeadLettersAreKeptAndDrivenAgain(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+// An entry that does not parse is kept, once, and can be replayed.
+func TestDeadLettersAreKeptAndReplayed(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		poison := game.Entry{ID: "1-0", Raw: `{"kind":"红包 'x' \\"}`, Fault: `it is of kind "红包"`}
@@ -79,9 +79,9 @@ func TestCase17DeadLettersAreKeptAndDrivenAgain(t *testing.T) {
 			t.Errorf("dead letters are %+v", letters)
 		}
 		for want := 1; want >= 0; want-- {
-			got := must[game.Booked](t)(l.DriveLetter(t.Context(), round.ID, batch("1-0", claim(1, "ann", 100))))
+			got := must[game.Booked](t)(l.ReplayDeadLetter(t.Context(), round.ID, batch("1-0", claim(1, "ann", 100))))
 			if got.Claims != want {
-				t.Errorf("driven %+v", got)
+				t.Errorf("replayed %+v", got)
 			}
 		}
 		if got := account(t, l, round); got.DeadLetters != 0 || got.Booked.Packets != 2 {
@@ -94,7 +94,7 @@ func TestCase17DeadLettersAreKeptAndDrivenAgain(t *testing.T) {
 // After a failover Redis granted numbers 2 and 3 anew. The first holders keep theirs; a host who looked accepts that, has the
 // second ones paid too, and gets what is left.
 func TestAcceptedDifferencesSettle(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		book(t, l, round, batch("1-0", claim(1, "ann", 100), claim(2, "bob", 50), claim(3, "cat", 40)))
@@ -102,13 +102,13 @@ func TestAcceptedDifferencesSettle(t *testing.T) {
 		if got := book(t, l, round, batch("2-0", anew...), closing(3, 620, 380)); got.Alarm == "" || got.Quarantined != 2 {
 			t.Errorf("booked %+v", got)
 		}
-		mark := &game.Watermark{Phase: game.Closed, Claimed: game.Left{Packets: 3, Cents: 620}, Refunded: 380}
+		mark := &game.Watermark{Phase: game.Closed, Claimed: game.Total{Packets: 3, Cents: 620}, Refunded: 380}
 		must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, mark))
-		if driven := must[int](t)(l.DriveQuarantine(t.Context(), round.ID)); driven != 2 {
-			t.Errorf("%d were driven", driven)
+		if replayed := must[int](t)(l.ReplayQuarantine(t.Context(), round.ID)); replayed != 2 {
+			t.Errorf("%d were replayed", replayed)
 		}
 		got := account(t, l, round)
-		if got.Accepted != (game.Left{Packets: 2, Cents: 90}) || got.Booked != (game.Left{Packets: 5, Cents: 710}) || got.Excused != 3 {
+		if got.Accepted != (game.Total{Packets: 2, Cents: 90}) || got.Booked != (game.Total{Packets: 5, Cents: 710}) || got.LossAcceptedUpTo != 3 {
 			t.Errorf("the account is %+v", got)
 		}
 		if step := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); step != game.RefundApplied {
@@ -120,9 +120,9 @@ func TestAcceptedDifferencesSettle(t *testing.T) {
 	})
 }
 
-// What a database will never take is told from what may pass.
-func TestRefusedIsToldFromAway(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+// Values that a database rejects are told from errors that may pass.
+func TestRejectedValuesAreToldFromAnUnreachableDatabase(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		round := begunRound(t, l, 10, 1000)
 		for _, never := range []game.Claim{
@@ -147,7 +147,7 @@ func TestRefusedIsToldFromAway(t *testing.T) {
 
 // Many settlers with overlapping batches, on two instances: each claim once, to the cent.
 func TestManyBookTheSameAtOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := []*ledger.Ledger{open(), open()}
 		round := begunRound(t, l[0], 200, 20_000)
 		var entries []game.Entry
@@ -158,7 +158,7 @@ func TestManyBookTheSameAtOnce(t *testing.T) {
 			}
 			entries = append(entries, batch(fmt.Sprint(n, "-0"), claims...))
 		}
-		atOnce(8, func(i int) {
+		runConcurrently(8, func(i int) {
 			for from := range entries {
 				at := (from*3 + i*5) % len(entries)
 				some := entries[at:min(at+4, len(entries))]
@@ -167,7 +167,7 @@ func TestManyBookTheSameAtOnce(t *testing.T) {
 				}
 			}
 		})
-		sum := must[game.Left](t)(l[0].SumClaims(t.Context(), round.ID, 0, 200))
+		sum := must[game.Total](t)(l[0].SumClaims(t.Context(), round.ID, 0, 200))
 		if got := account(t, l[0], round); got.Booked.Packets != 200 || got.Booked != sum || got.Frozen || got.Quarantined != 0 {
 			t.Errorf("the account is %+v, the claims %+v", got, sum)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// mysqlSilence is how long a connection waits for a word of the server: a bound for what no context bounds, as COMMIT.
-const mysqlSilence = 10 * time.Minute
+// mysqlReadTimeout is how long a connection waits for the server to send something. It bounds what no context bounds, such as COMMIT.
+const mysqlReadTimeout = 10 * time.Minute
 
 func openMySQL(ctx context.Context, text string) (database, error) {
 	config, err := mysqlConfig(text)
@@ -37,7 +37,7 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		return database{}, errMySQLURL
 	}
 	db := sql.OpenDB(connector)
-	if err := answering(ctx, db, "mysql", config.Addr); err != nil {
+	if err := pingPool(ctx, db, "mysql", config.Addr); err != nil {
 		return database{}, err
 	}
 	return database{
@@ -45,9 +45,9 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		newDialect: func() schema.Dialect { return mysqldialect.New() },
 		migrations: migrations, goose: goose.DialectMySQL,
 		transactions:   &sql.TxOptions{Isolation: sql.LevelReadCommitted},
-		gently:         fullStride, // its work is done elsewhere
-		refuses:        mysqlRefuses,
-		deadlocked:     mysqlDeadlocked,
+		pacing:         unpaced, // the database works in another process
+		rejects:        mysqlRejects,
+		isDeadlock:     mysqlIsDeadlock,
 		now:            "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000", // no time zone, no hour that comes twice
 		lockMigrations: func(ctx context.Context) (*migrationLock, error) { return lockMySQL(ctx, config) },
 	}, nil
@@ -82,21 +82,21 @@ func mysqlConfig(text string) (*mysql.Config, error) {
 	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
 	config.Logger = quietLogger{}
 	if config.Timeout == 0 {
-		config.Timeout = connectWithin
+		config.Timeout = connectTimeout
 	}
 	if config.ReadTimeout == 0 {
-		config.ReadTimeout = mysqlSilence
+		config.ReadTimeout = mysqlReadTimeout
 	}
 	return config, nil
 }
 
-// quietLogger passes on what the driver would print by itself.
+// quietLogger logs at debug level what the driver would print to stderr.
 type quietLogger struct{}
 
 func (quietLogger) Print(words ...any) { slog.Debug("mysql: " + fmt.Sprint(words...)) }
 
-// mysqlRefusals are the numbers of errors that say what is wrong with a statement's values.
-var mysqlRefusals = []uint16{
+// mysqlRejections are the error numbers for values that the database rejects.
+var mysqlRejections = []uint16{
 	1048,       // NULL where none may be
 	1062,       // a key twice
 	1264, 1690, // out of range
@@ -105,12 +105,12 @@ var mysqlRefusals = []uint16{
 	3819, 4025, // CHECK, of MySQL and of MariaDB
 }
 
-func mysqlRefuses(err error) bool {
+func mysqlRejects(err error) bool {
 	var fault *mysql.MySQLError
-	return errors.As(err, &fault) && slices.Contains(mysqlRefusals, fault.Number)
+	return errors.As(err, &fault) && slices.Contains(mysqlRejections, fault.Number)
 }
 
-func mysqlDeadlocked(err error) bool {
+func mysqlIsDeadlock(err error) bool {
 	var fault *mysql.MySQLError
 	const deadlock, changedSince = 1213, 1020 // the second of MariaDB, from 11.6 on
 	return errors.As(err, &fault) && (fault.Number == deadlock || fault.Number == changedSince)

@@ -10,11 +10,12 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"redrain/internal/patience"
+	"redrain/internal/backoff"
 )
 
-// holdEvery is how often the transaction that holds the lock is used, so that nothing takes it for idle.
-const holdEvery = 5 * time.Second
+// lockKeepAlive is how often the transaction that holds the lock sends a statement, so that neither the server nor a proxy closes it
+// as idle.
+const lockKeepAlive = 5 * time.Second
 
 // Numbers of errors.
 const (
@@ -23,13 +24,13 @@ const (
 	mysqlLockNowait = 3572 // MySQL's
 )
 
-// lockMySQL takes the lock to migrate: a row that a transaction has locked while migrations run on other connections. In these
-// databases a migration cannot be part of that transaction, as each change of a table commits. Nothing else needs a second
-// connection; the table is not made by a migration, for it must be there before them.
+// lockMySQL takes the migration lock: a row that one transaction keeps locked while the migrations run on other connections. They
+// cannot be part of that transaction, since in MySQL and MariaDB each change of a table commits. The table of the row is not made
+// by a migration, since it must exist before them.
 func lockMySQL(ctx context.Context, config *mysql.Config) (*migrationLock, error) {
-	patient := config.Clone()
-	patient.ReadTimeout = 0 // a change of a large table is silent for long
-	connector, err := mysql.NewConnector(patient)
+	noTimeout := config.Clone()
+	noTimeout.ReadTimeout = 0 // the server sends nothing while it changes a large table
+	connector, err := mysql.NewConnector(noTimeout)
 	if err != nil {
 		return nil, errMySQLURL
 	}
@@ -41,14 +42,14 @@ func lockMySQL(ctx context.Context, config *mysql.Config) (*migrationLock, error
 	if err := lockRow(ctx, conn); err != nil {
 		return nil, errors.Join(err, conn.Close(), db.Close())
 	}
-	return &migrationLock{db: db, during: func(ctx context.Context, migrations func(context.Context) error) error {
-		err := whileHolding(ctx, conn, migrations)
+	return &migrationLock{db: db, run: func(ctx context.Context, migrations func(context.Context) error) error {
+		err := runHoldingLock(ctx, conn, migrations)
 		return errors.Join(err, conn.Close(), db.Close()) // closing rolls back, and frees the row
 	}}, nil
 }
 
 func lockRow(ctx context.Context, conn *sql.Conn) error {
-	err := haveLockRow(ctx, conn)
+	err := ensureLockRow(ctx, conn)
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "START TRANSACTION")
 	}
@@ -58,7 +59,7 @@ func lockRow(ctx context.Context, conn *sql.Conn) error {
 	}
 	var fault *mysql.MySQLError
 	if errors.As(err, &fault) && (fault.Number == mysqlLockWait || fault.Number == mysqlLockNowait) {
-		return errTaken
+		return errLockHeld
 	}
 	if err != nil {
 		return fmt.Errorf("lock: %w", err)
@@ -66,7 +67,8 @@ func lockRow(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-func haveLockRow(ctx context.Context, conn *sql.Conn) error {
+// ensureLockRow creates the table and the row that are locked, if they do not exist.
+func ensureLockRow(ctx context.Context, conn *sql.Conn) error {
 	var rows int
 	err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM migration_lock").Scan(&rows)
 	var fault *mysql.MySQLError
@@ -79,13 +81,13 @@ func haveLockRow(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// whileHolding runs the migrations, and ends their context should the transaction with the lock be lost.
-func whileHolding(ctx context.Context, conn *sql.Conn, migrations func(context.Context) error) error {
+// runHoldingLock runs the migrations, and ends their context if the connection of the transaction with the lock breaks.
+func runHoldingLock(ctx context.Context, conn *sql.Conn, migrations func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var holding sync.WaitGroup
 	holding.Go(func() {
-		for patience.Pause(ctx, holdEvery, nil) {
-			try, done := context.WithTimeout(ctx, holdEvery)
+		for backoff.Sleep(ctx, lockKeepAlive, nil) {
+			try, done := context.WithTimeout(ctx, lockKeepAlive)
 			_, err := conn.ExecContext(try, "DO 0")
 			done()
 			if err != nil && ctx.Err() == nil {

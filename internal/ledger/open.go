@@ -27,8 +27,8 @@ type Ledger struct {
 	newCode  func() string
 	payouts  int // claims in one payout; 0: none are made
 	log      *slog.Logger
-	waits    waits
-	lease    atomic.Pointer[rowLease] // nil unless this instance must be alone on the database of a server
+	timeouts timeouts
+	lease    atomic.Pointer[exclusiveLease] // nil unless this instance has called LockExclusively on a database server
 }
 
 // database is what one kind of database brings along.
@@ -37,18 +37,18 @@ type database struct {
 	newDialect  func() schema.Dialect
 	migrations  fs.FS // one folder of goose's files
 	goose       goose.Dialect
-	// transactions is how they are opened; nil is the driver's own way.
+	// transactions are the options of all transactions; nil means the driver's defaults.
 	transactions *sql.TxOptions
-	// gently is the stride of a transaction that must not be in the way of whoever shares the machine.
-	gently stride
-	// refuses reports that the database will never take a statement, because of what it says.
-	refuses func(error) bool
-	// deadlocked reports that the database undid a transaction so that another one could go on.
-	deadlocked func(error) bool
-	// lockMigrations takes the lock to migrate. errTaken: another instance has it; or it waits until ctx is done.
+	// pacing is that of BookPaced: unpaced unless the database works within this process.
+	pacing batchPacing
+	// rejects reports that the database rejected the values in a statement, so that trying it again is of no use.
+	rejects func(error) bool
+	// isDeadlock reports that the database rolled a transaction back to break a deadlock.
+	isDeadlock func(error) bool
+	// lockMigrations takes the migration lock. If another instance has it, it returns errLockHeld at once, or waits until ctx is done.
 	lockMigrations func(context.Context) (*migrationLock, error)
-	// lockAlone waits for a lock that its process gives up when it dies; nil where there is none, and a lease is used.
-	lockAlone func(context.Context) (unlock func() error, err error)
+	// lockExclusively waits for a lock that the system frees when the process dies; nil where there is none and a lease is used.
+	lockExclusively func(context.Context) (unlock func() error, err error)
 	// now is SQL for the database's clock, in ms since 1970; empty where no lease is used.
 	now string
 }
@@ -62,7 +62,7 @@ func WithClock(now func() time.Time) Option { return func(l *Ledger) { l.now = n
 // WithCodes sets what makes the join codes of rooms; it is game.NewCode by default.
 func WithCodes(newCode func() string) Option { return func(l *Ledger) { l.newCode = newCode } }
 
-// WithLog sets where an instance says what it waits for; nowhere by default.
+// WithLog sets where an instance logs what it waits for; nowhere by default.
 func WithLog(log *slog.Logger) Option { return func(l *Ledger) { l.log = log } }
 
 // Open opens the database at a DATABASE_URL and proves that it answers; it makes a missing SQLite file. The caller must
@@ -70,7 +70,7 @@ func WithLog(log *slog.Logger) Option { return func(l *Ledger) { l.log = log } }
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	l := &Ledger{
 		now: time.Now, newCode: game.NewCode, log: slog.New(slog.DiscardHandler),
-		waits: waits{migration: migrateWait, lease: leaseLasting(leaseLasts)},
+		timeouts: timeouts{migration: migrationLockTimeout, lease: newLeaseTimes(leaseDuration)},
 	}
 	for _, option := range options {
 		option(l)
@@ -80,29 +80,29 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 		return nil, err
 	}
 	l.database = db
-	l.write = bun.NewDB(db.write, db.newDialect()).WithQueryHook(guard{ledger: l, writes: true})
-	l.read = bun.NewDB(db.read, db.newDialect()).WithQueryHook(guard{ledger: l})
+	l.write = bun.NewDB(db.write, db.newDialect()).WithQueryHook(queryHook{ledger: l, writes: true})
+	l.read = bun.NewDB(db.read, db.newDialect()).WithQueryHook(queryHook{ledger: l})
 	return l, nil
 }
 
 // WithPayouts plans payouts of up to size claims each for every round that is settled from now on; else there are none.
 func WithPayouts(size int) Option { return func(l *Ledger) { l.payouts = size } }
 
-// openDatabase waits as for a migration: a SQLite file opens when nobody migrates it, and the migration of another instance may
-// have the only connection of a pooler.
+// openDatabase waits as long as for a migration of another instance, which can be what delays the opening: it locks a SQLite file,
+// and it may use the only connection of a connection pooler.
 func (l *Ledger) openDatabase(ctx context.Context, url string) (database, error) {
-	within := l.waits.migration
+	within := l.timeouts.migration
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer for %v, another instance may be migrating it", within))
 	defer cancel()
-	defer l.sayWhileWaiting("waiting for the database to answer", "at_most", within)()
-	db, err := openKind(ctx, url)
+	defer l.logWhileWaiting("waiting for the database to answer", "at_most", within)()
+	db, err := openByScheme(ctx, url)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return db, err
 }
 
-func openKind(ctx context.Context, url string) (database, error) {
+func openByScheme(ctx context.Context, url string) (database, error) {
 	scheme, rest, found := strings.Cut(url, ":")
 	switch {
 	case found && scheme == "sqlite":

@@ -16,12 +16,12 @@ import (
 	"redrain/internal/game"
 )
 
-// Payouts are planned in the transaction that settles a round, and not when a claim is booked: money that left the house does
-// not come back, so it leaves once Redis and the ledger agree about the whole round. Frozen rounds and rehearsals are never
-// there. A payout is sent any number of times under one id, and moves money once: with the commit that makes it paid.
+// Payouts are planned in the transaction that settles a round, and not when a claim is booked: money that was paid out cannot be
+// taken back, so it has to wait until Redis and the ledger agree about the whole round. Rehearsals have none, nor has a round while
+// it is frozen. A payout may be sent several times under one id, and moves money once: with the commit that marks it as paid.
 
-// planAtOnce bounds the payouts that one transaction makes.
-const planAtOnce = 1000
+// payoutsPerTransaction bounds the payouts that one transaction creates.
+const payoutsPerTransaction = 1000
 
 type payoutPlanRow struct {
 	bun.BaseModel `bun:"table:payout_plans"`
@@ -54,13 +54,13 @@ type payoutRow struct {
 
 func (r *payoutRow) payout(room string) game.Payout {
 	return game.Payout{
-		Round: r.Round, Room: room, Number: r.Number, Last: r.Last, Total: game.Left{Packets: r.Claims, Cents: game.Cents(r.Cents)},
+		Round: r.Round, Room: room, Number: r.Number, Last: r.Last, Total: game.Total{Packets: r.Claims, Cents: game.Cents(r.Cents)},
 		State: game.PayoutState(r.State), Attempts: r.Attempts, Problem: r.Problem, Holder: r.Holder, MadeAt: game.Moment(r.MadeAt),
 		TriedAt: game.Moment(r.TriedAt), DueAt: game.Moment(r.DueAt), PaidAt: game.Moment(r.PaidAt),
 	}
 }
 
-// planPayouts notes that the claims of a round are to be paid out; a second time it changes nothing.
+// planPayouts stores that the claims of a round are to be paid out; repeated, it changes nothing. MakePayouts then creates the rows.
 func (l *Ledger) planPayouts(ctx context.Context, tx bun.Tx, round game.Round) error {
 	if l.payouts == 0 || round.Rehearsal || round.Phase != game.Closed {
 		return nil
@@ -78,40 +78,40 @@ func (l *Ledger) insertPlan(ctx context.Context, tx bun.Tx, round string) error 
 	return err
 }
 
-// MakePayouts makes some of the payouts that are planned and not made, and returns how many. 0: all of them are.
+// MakePayouts creates the next batch of payouts that are planned and do not exist yet, and returns how many. 0: all of them exist.
 func (l *Ledger) MakePayouts(ctx context.Context) (made int, err error) {
-	for made == 0 { // others may have made what was found, and some numbers have no claims
+	for made == 0 { // another instance may have made this batch, and a range of numbers may have no claims
 		plan := new(payoutPlanRow)
 		err = l.read.NewSelect().Model(plan).Where("made = ?", false).Order("planned_at", "round").Limit(1).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return 0, nil
 		}
 		if err != nil {
-			return 0, orWrapped(err, "read plans of payouts")
+			return 0, wrapError(err, "read plans of payouts")
 		}
 		err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-			made, err = l.makeSome(ctx, tx, plan.Round)
+			made, err = l.makePayoutBatch(ctx, tx, plan.Round)
 			return err
 		})
 		if err != nil {
-			return 0, orWrapped(err, "make payouts of round "+plan.Round)
+			return 0, wrapError(err, "make payouts of round "+plan.Round)
 		}
 	}
 	return made, nil
 }
 
-// makeSome goes on with one plan. The row of the plan is locked first, so that each part is made by one.
-func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, error) {
+// makePayoutBatch creates the next payouts of one plan. It locks the row of the plan first, so that each batch is made once.
+func (l *Ledger) makePayoutBatch(ctx context.Context, tx bun.Tx, round string) (int, error) {
 	plan := new(payoutPlanRow)
 	if err := forUpdate(tx.NewSelect().Model(plan).Where("round = ?", round)).Scan(ctx); err != nil || plan.Made {
 		return 0, err
 	}
-	upTo, now := plan.Planned+planAtOnce*plan.Size, l.now().UnixMilli()
+	upTo, now := plan.Planned+payoutsPerTransaction*plan.Size, l.now().UnixMilli()
 	result, err := tx.NewRaw(`INSERT INTO payouts
 		(round, number, last_number, claims, cents, state, holder, attempts, made_at, tried_at, due_at, paid_at, problem)
 		SELECT ?2, number - (number - 1) % ?0, MAX(number), COUNT(*), SUM(cents), 'pending', '', 0, ?1, 0, ?1, 0, ''
 		FROM claims WHERE book = (?5) AND number > ?3 AND number <= ?4 GROUP BY number - (number - 1) % ?0`,
-		plan.Size, now, round, plan.Planned, upTo, bookOf(tx, round)).Exec(ctx)
+		plan.Size, now, round, plan.Planned, upTo, selectBook(tx, round)).Exec(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -119,12 +119,12 @@ func (l *Ledger) makeSome(ctx context.Context, tx bun.Tx, round string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	err = wantOne(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).Set("made = ?", upTo >= plan.Last).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
+	err = requireOneRow(tx.NewUpdate().Model(plan).Set("planned = ?", upTo).Set("made = ?", upTo >= plan.Last).WherePK().Where("planned = ?", plan.Planned).Exec(ctx))
 	return int(made), err
 }
 
-// LeasePayouts gives up to count payouts that are due to the caller alone, with their claims. Each must be noted within the
-// lease, as paid, put off or given up: after that it is due again.
+// LeasePayouts leases up to count payouts that are due to the caller alone, and returns them with their claims. The caller has to
+// call NotePaid, PostponePayout or FailPayout for each within the lease; otherwise the payout is due again when the lease ends.
 func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duration) ([]game.Payout, error) {
 	now := l.now()
 	due := func(q bun.QueryBuilder) bun.QueryBuilder {
@@ -134,7 +134,7 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 	err := l.read.NewSelect().Model(&found).Column("round", "number").ApplyQueryBuilder(due).Order("due_at", "round", "number").
 		Limit(int64(count)).Scan(ctx)
 	if err != nil || len(found) == 0 {
-		return nil, orWrapped(err, "read due payouts")
+		return nil, wrapError(err, "read due payouts")
 	}
 	holder, numbers := uuid.NewString(), make(map[string][]int)
 	for i := range found {
@@ -142,27 +142,28 @@ func (l *Ledger) LeasePayouts(ctx context.Context, count int, lease time.Duratio
 	}
 	var leased []game.Payout
 	for _, round := range slices.Sorted(maps.Keys(numbers)) {
-		// Of several that take the same rows only the first one finds them due.
+		// If several instances lease the same rows, only the first one finds them due.
 		result, err := l.write.NewUpdate().Model((*payoutRow)(nil)).Set("holder = ?", holder).Set("attempts = attempts + 1").
 			Set("tried_at = CASE WHEN tried_at = 0 THEN ? ELSE tried_at END", now.UnixMilli()).
 			Set("due_at = ?", now.Add(lease).UnixMilli()).ApplyQueryBuilder(due).
 			Where("round = ?", round).Where("number IN (?)", bun.List(numbers[round])).Exec(ctx)
 		if err != nil {
-			return nil, orWrapped(err, "lease payouts")
+			return nil, wrapError(err, "lease payouts")
 		}
 		if took, err := result.RowsAffected(); err != nil || took == 0 {
 			continue
 		}
-		some, err := l.leased(ctx, round, holder, numbers[round])
+		some, err := l.readLeased(ctx, round, holder, numbers[round])
 		if err != nil {
-			return nil, orWrapped(err, "read leased payouts")
+			return nil, wrapError(err, "read leased payouts")
 		}
 		leased = append(leased, some...)
 	}
 	return leased, nil
 }
 
-func (l *Ledger) leased(ctx context.Context, round, holder string, numbers []int) ([]game.Payout, error) {
+// readLeased reads payouts of a round that the holder has leased, with their claims.
+func (l *Ledger) readLeased(ctx context.Context, round, holder string, numbers []int) ([]game.Payout, error) {
 	of, err := readRound(ctx, l.read, round)
 	if err != nil {
 		return nil, err
@@ -183,8 +184,8 @@ func (l *Ledger) leased(ctx context.Context, round, holder string, numbers []int
 	return payouts, nil
 }
 
-// NotePaid moves the claims of a payout from their players to what is paid out, once: repeated, by whomever, it changes
-// nothing. The receiver has taken the payout over, so it counts also for one that was given up meanwhile.
+// NotePaid marks a payout as paid and moves its claims from their players' accounts to the paid-out account, once; repeated, it
+// changes nothing. It also works for a payout that has failed meanwhile, since the receiver has accepted it.
 func (l *Ledger) NotePaid(ctx context.Context, payout game.Payout) error {
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		now := l.now().UnixMilli()
@@ -197,14 +198,14 @@ func (l *Ledger) NotePaid(ctx context.Context, payout game.Payout) error {
 		if changed, err := result.RowsAffected(); err != nil || changed == 0 {
 			return err
 		}
-		return payOut(ctx, tx, payout, now)
+		return movePayout(ctx, tx, payout, now)
 	})
-	return orWrapped(err, "note "+payout.ID()+" as paid")
+	return wrapError(err, "note "+payout.ID()+" as paid")
 }
 
-// payOut moves each claim of a payout by itself, and changes each balance once.
-func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error {
-	p := purse{room: payout.Room, round: payout.Round}
+// movePayout writes one movement for each claim of a payout, and changes each balance once.
+func movePayout(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error {
+	p := roundAccounts{room: payout.Room, round: payout.Round}
 	out := p.paidOut()
 	var movements []movementRow
 	gone := make(map[string]game.Cents)
@@ -219,37 +220,122 @@ func payOut(ctx context.Context, tx bun.Tx, payout game.Payout, now int64) error
 	if out.Balance != int64(payout.Total.Cents) || len(movements) != payout.Total.Packets {
 		return fmt.Errorf("its claims are %d of %d cents, and not %+v", len(movements), out.Balance, payout.Total)
 	}
-	for some := range slices.Chunk(movements, rowsAtOnce) {
-		if _, err := tx.NewInsert().Model(&some).Exec(ctx); err != nil {
+	for batch := range slices.Chunk(movements, maxRowsPerInsert) {
+		if _, err := tx.NewInsert().Model(&batch).Exec(ctx); err != nil {
 			return err
 		}
 	}
-	for _, player := range slices.Sorted(maps.Keys(gone)) { // in the order of credit
+	for _, player := range slices.Sorted(maps.Keys(gone)) { // in the order in which credit locks accounts
 		if err := debit(ctx, tx, accountRow{ID: player}, gone[player]); err != nil {
 			return err
 		}
 	}
-	return credit(ctx, tx, []accountRow{out}, fullStride)
+	return credit(ctx, tx, []accountRow{out}, unpaced)
 }
 
-// PutOff notes what kept a leased payout from being paid, and that it is due again after a delay. Whoever's lease has ended
-// changes nothing.
-func (l *Ledger) PutOff(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
+// PostponePayout stores why a leased payout could not be paid, and makes it due again after a delay. It changes nothing if the lease
+// of the caller has ended.
+func (l *Ledger) PostponePayout(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutPending, problem, delay)
 }
 
-// GiveUp notes that a leased payout is not tried any more until the host wants it. Whoever's lease has ended changes nothing.
-func (l *Ledger) GiveUp(ctx context.Context, payout game.Payout, problem string) error {
+// FailPayout marks a leased payout as failed: it is not tried again until the host resends it. It changes nothing if the lease of the
+// caller has ended.
+func (l *Ledger) FailPayout(ctx context.Context, payout game.Payout, problem string) error {
 	return l.noteUnpaid(ctx, payout, game.PayoutFailed, problem, 0)
 }
 
-// problemMost bounds what is kept of a problem, in bytes; a fourth of the column's characters.
-const problemMost = 250
+// maxPayoutProblem bounds what is kept of a problem, in bytes; a fourth of the column's characters.
+const maxPayoutProblem = 250
 
 func (l *Ledger) noteUnpaid(ctx context.Context, payout game.Payout, state game.PayoutState, problem string, delay time.Duration) error {
 	_, err := l.write.NewUpdate().Model((*payoutRow)(nil)).Set("state = ?", state).Set("holder = ''").
-		Set("problem = ?", strings.ToValidUTF8(problem[:min(len(problem), problemMost)], "")).Set("due_at = ?", l.now().Add(delay).UnixMilli()).
+		Set("problem = ?", strings.ToValidUTF8(problem[:min(len(problem), maxPayoutProblem)], "")).Set("due_at = ?", l.now().Add(delay).UnixMilli()).
 		Where("round = ?", payout.Round).Where("number = ?", payout.Number).Where("state = ?", game.PayoutPending).
 		Where("holder = ?", payout.Holder).Exec(ctx)
-	return orWrapped(err, "note "+payout.ID()+" as "+string(state))
+	return wrapError(err, "note "+payout.ID()+" as "+string(state))
+}
+
+// Payouts returns up to limit payouts of a round with a number above after, in the order of their numbers, without their
+// claims. Those of a plan are created in batches, so more may follow.
+func (l *Ledger) Payouts(ctx context.Context, round string, after, limit int) ([]game.Payout, error) {
+	of, err := readRound(ctx, l.read, round)
+	if err != nil {
+		return nil, wrapError(err, "read payouts of round "+round)
+	}
+	var rows []payoutRow
+	err = l.read.NewSelect().Model(&rows).Where("round = ?", round).Where("number > ?", after).Order("number").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, wrapError(err, "read payouts of round "+round)
+	}
+	payouts := make([]game.Payout, len(rows))
+	for i := range rows {
+		payouts[i] = rows[i].payout(of.Room)
+	}
+	return payouts, nil
+}
+
+// PayoutSums sums a round's claims by the state of their payouts.
+func (l *Ledger) PayoutSums(ctx context.Context, round string) (game.PayoutSums, error) {
+	var sums game.PayoutSums
+	var rows []struct {
+		State  game.PayoutState
+		Claims int
+		Cents  int64
+	}
+	err := l.read.NewSelect().Model((*payoutRow)(nil)).Column("state").ColumnExpr("SUM(claims) AS claims, SUM(cents) AS cents").
+		Where("round = ?", round).Where("state <> ?", game.PayoutPending).Group("state").Scan(ctx, &rows)
+	if err != nil {
+		return sums, wrapError(err, "sum payouts of round "+round)
+	}
+	for _, row := range rows {
+		left := game.Total{Packets: row.Claims, Cents: game.Cents(row.Cents)}
+		if row.State == game.PayoutPaid {
+			sums.Paid = left
+		} else {
+			sums.Failed = left
+		}
+	}
+	plan, books := new(payoutPlanRow), new(booksRow)
+	err = l.read.NewSelect().Model(plan).Where("round = ?", round).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return sums, nil
+	}
+	if err == nil {
+		err = l.read.NewSelect().Model(books).Where("round = ?", round).Scan(ctx)
+	}
+	sums.Planned = true
+	sums.Pending.Packets = books.Claims - sums.Paid.Packets - sums.Failed.Packets
+	sums.Pending.Cents = game.Cents(books.ClaimedCents) - sums.Paid.Cents - sums.Failed.Cents
+	return sums, wrapError(err, "sum payouts of round "+round)
+}
+
+// ResendPayouts makes the payouts of a settled round due now that failed or wait for their next attempt, and counts their attempts
+// from 0 again. A round that was settled without payouts gets them. It returns how many of the existing payouts are due now.
+// game.ErrWrongPhase: the round is not settled, or a rehearsal. game.ErrOff: payouts are not configured. game.ErrNotFound.
+func (l *Ledger) ResendPayouts(ctx context.Context, id string) (again int, err error) {
+	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		round, err := lockRound(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case round.Phase != game.Settled || round.Rehearsal:
+			return game.ErrWrongPhase
+		case l.payouts == 0:
+			return game.ErrOff
+		}
+		if err := l.insertPlan(ctx, tx, id); err != nil {
+			return err
+		}
+		result, err := tx.NewUpdate().Model((*payoutRow)(nil)).Set("state = ?", game.PayoutPending).Set("attempts = 0").
+			Set("tried_at = 0").Set("due_at = ?", l.now().UnixMilli()).Where("round = ?", id).
+			Where("state <> ?", game.PayoutPaid).Where("holder = ''").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		count, err := result.RowsAffected()
+		again = int(count)
+		return err
+	})
+	return again, wrapError(err, "send payouts of round "+id+" again")
 }

@@ -11,8 +11,8 @@ import (
 	"redrain/internal/ledger"
 )
 
-// seated is a player of a round's room.
-func seated(t testing.TB, l *ledger.Ledger, round game.Round, nickname string) string {
+// addPlayer adds a player to a round's room and returns the id.
+func addPlayer(t testing.TB, l *ledger.Ledger, round game.Round, nickname string) string {
 	t.Helper()
 	return must[game.Player](t)(l.AddPlayer(t.Context(), round.Room, nickname)).ID
 }
@@ -26,7 +26,7 @@ func settleClaims(t testing.TB, l *ledger.Ledger, round game.Round, claims ...ga
 	}
 	book(t, l, round, batch("1-0", claims...), closing(len(claims), sum, round.Settings.Total-sum))
 	must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID))
-	must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Left{Packets: len(claims), Cents: sum}))
+	must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.ByTime, game.Total{Packets: len(claims), Cents: sum}))
 	return must[game.Round](t)(l.NoteSettled(t.Context(), round.ID))
 }
 
@@ -54,15 +54,15 @@ func wantSums(t testing.TB, l *ledger.Ledger, round game.Round, want game.Payout
 }
 
 func TestAPayoutMovesMoneyOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l, other := open(ledger.WithPayouts(2)), open(ledger.WithPayouts(2))
 		round := begunRound(t, l, 10, 1000)
-		ann, bob := seated(t, l, round, "ann"), seated(t, l, round, "bob")
+		ann, bob := addPlayer(t, l, round, "ann"), addPlayer(t, l, round, "bob")
 		settleClaims(t, l, round, claim(1, ann, 100), claim(2, bob, 50), claim(3, ann, 30))
 		for range 2 { // a settler that comes late
 			must[game.Round](t)(other.NoteSettled(t.Context(), round.ID))
 		}
-		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Left{Packets: 3, Cents: 180}})
+		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Total{Packets: 3, Cents: 180}})
 		if made := makeAll(t, l); made != 2 {
 			t.Fatalf("made %d payouts, want 2", made)
 		}
@@ -71,18 +71,18 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 			t.Fatalf("leased %+v", due)
 		}
 		first := due[0]
-		if first.ID() != "payout_"+round.ID+"_1" || first.Room != round.Room || first.Total != (game.Left{Packets: 2, Cents: 150}) || len(first.Claims) != 2 ||
+		if first.ID() != "payout_"+round.ID+"_1" || first.Room != round.Room || first.Total != (game.Total{Packets: 2, Cents: 150}) || len(first.Claims) != 2 ||
 			first.Claims[1].Nickname != "bob" || first.Claims[0].Claim != claim(1, ann, 100) || due[1].Number != 3 {
 			t.Errorf("leased %+v", due)
 		}
-		atOnce(8, func(i int) {
+		runConcurrently(8, func(i int) {
 			if err := []*ledger.Ledger{l, other}[i%2].NotePaid(t.Context(), first); err != nil {
 				t.Error(err)
 			}
 		})
 		wantBalances(t, l, round, map[string]int64{"host": -180, "player:" + ann: 30, "paid_out": 150})
-		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Left{Packets: 1, Cents: 30}, Paid: game.Left{Packets: 2, Cents: 150}})
-		if err := l.GiveUp(t.Context(), first, "too late"); err != nil {
+		wantSums(t, l, round, game.PayoutSums{Planned: true, Pending: game.Total{Packets: 1, Cents: 30}, Paid: game.Total{Packets: 2, Cents: 150}})
+		if err := l.FailPayout(t.Context(), first, "too late"); err != nil {
 			t.Fatal(err)
 		}
 		if list := must[[]game.Payout](t)(l.Payouts(t.Context(), round.ID, 0, 10)); len(list) != 2 || list[0].State != game.PayoutPaid || list[0].PaidAt == 0 {
@@ -91,13 +91,13 @@ func TestAPayoutMovesMoneyOnce(t *testing.T) {
 	})
 }
 
-func TestWhatIsNeverPaidOut(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestRehearsalsAndUnsettledRoundsAreNeverPaidOut(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l, without := open(ledger.WithPayouts(1)), open()
 		rehearsed := must[game.Round](t)(l.CreateRound(t.Context(), newRoom(t, l), someSettings(), true))
 		rehearsed = must[game.Round](t)(l.Begin(t.Context(), rehearsed.ID, game.NewSecret()))
 		settleClaims(t, l, rehearsed, claim(1, "bot", 100))
-		if _, err := l.SendAgain(t.Context(), rehearsed.ID); !errors.Is(err, game.ErrWrongPhase) {
+		if _, err := l.ResendPayouts(t.Context(), rehearsed.ID); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a rehearsal was sent: %v", err)
 		}
 		frozen := begunRound(t, l, 10, 1000)
@@ -108,7 +108,7 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 		raining := begunRound(t, l, 10, 1000)
 		book(t, l, raining, batch("1-0", claim(1, "ann", 100)))
 		for _, round := range []game.Round{frozen, raining} {
-			if _, err := l.SendAgain(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
+			if _, err := l.ResendPayouts(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
 				t.Errorf("a round that is not settled was sent: %v", err)
 			}
 		}
@@ -118,13 +118,13 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 			t.Errorf("%d payouts were made", made)
 		}
 		wantSums(t, l, old, game.PayoutSums{})
-		if _, err := without.SendAgain(t.Context(), old.ID); !errors.Is(err, game.ErrOff) {
+		if _, err := without.ResendPayouts(t.Context(), old.ID); !errors.Is(err, game.ErrOff) {
 			t.Errorf("sent without payouts: %v", err)
 		}
-		if _, err := l.SendAgain(t.Context(), "nothing"); !errors.Is(err, game.ErrNotFound) {
+		if _, err := l.ResendPayouts(t.Context(), "nothing"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("nothing was sent: %v", err)
 		}
-		must[int](t)(l.SendAgain(t.Context(), old.ID)) // the host wants it
+		must[int](t)(l.ResendPayouts(t.Context(), old.ID)) // the host wants it
 		if made := makeAll(t, l); made != 1 {
 			t.Errorf("%d payouts were made, want 1", made)
 		}
@@ -132,8 +132,8 @@ func TestWhatIsNeverPaidOut(t *testing.T) {
 }
 
 // A worker that dies gives what it held to the others once its lease has ended; from then on only they decide.
-func TestALeaseEnds(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestAPayoutLeaseExpires(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		var now atomic.Int64
 		clock := ledger.WithClock(func() time.Time { return time.UnixMilli(1_800_000_000_000 + now.Load()) })
 		l, other := open(clock, ledger.WithPayouts(1)), open(clock, ledger.WithPayouts(1))
@@ -150,32 +150,32 @@ func TestALeaseEnds(t *testing.T) {
 		if heir.ID() != dead.ID() || heir.Attempts != 2 || heir.TriedAt != dead.TriedAt {
 			t.Errorf("got %+v after %+v", heir, dead)
 		}
-		if err := l.GiveUp(t.Context(), dead, "woke up late"); err != nil {
+		if err := l.FailPayout(t.Context(), dead, "woke up late"); err != nil {
 			t.Fatal(err)
 		}
-		if err := other.PutOff(t.Context(), heir, "answered 500", time.Second); err != nil {
+		if err := other.PostponePayout(t.Context(), heir, "answered 500", time.Second); err != nil {
 			t.Fatal(err)
 		}
 		list := must[[]game.Payout](t)(l.Payouts(t.Context(), round.ID, 0, 10))
 		if got := list[0]; got.State != game.PayoutPending || got.Problem != "answered 500" || got.DueAt != heir.TriedAt+61_000 {
 			t.Errorf("got %+v", got)
 		}
-		if again := must[int](t)(l.SendAgain(t.Context(), round.ID)); again != 1 {
+		if again := must[int](t)(l.ResendPayouts(t.Context(), round.ID)); again != 1 {
 			t.Errorf("%d are sent again", again)
 		}
 		hurried := lease(t, l, 10, time.Minute)
 		if len(hurried) != 1 || hurried[0].Attempts != 1 || hurried[0].TriedAt == heir.TriedAt {
 			t.Fatalf("got %+v", hurried)
 		}
-		if err := l.GiveUp(t.Context(), hurried[0], "enough"); err != nil {
+		if err := l.FailPayout(t.Context(), hurried[0], "enough"); err != nil {
 			t.Fatal(err)
 		}
-		wantSums(t, l, round, game.PayoutSums{Planned: true, Failed: game.Left{Packets: 1, Cents: 100}})
+		wantSums(t, l, round, game.PayoutSums{Planned: true, Failed: game.Total{Packets: 1, Cents: 100}})
 		// The first attempt was answered after all, long after everybody gave up.
 		if err := l.NotePaid(t.Context(), dead); err != nil {
 			t.Fatal(err)
 		}
-		if again := must[int](t)(l.SendAgain(t.Context(), round.ID)); again != 0 {
+		if again := must[int](t)(l.ResendPayouts(t.Context(), round.ID)); again != 0 {
 			t.Errorf("%d are sent again after they were paid", again)
 		}
 		wantBalances(t, l, round, map[string]int64{"host": -100, "paid_out": 100})
@@ -184,7 +184,7 @@ func TestALeaseEnds(t *testing.T) {
 
 // Many workers make and take payouts at once: each is there once, and given to one of them.
 func TestWorkersShareThePayouts(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		workers := make([]*ledger.Ledger, 4)
 		for i := range workers {
 			workers[i] = open(ledger.WithPayouts(3))
@@ -197,7 +197,7 @@ func TestWorkersShareThePayouts(t *testing.T) {
 		}
 		settleClaims(t, workers[0], round, claims...)
 		var paid atomic.Int64
-		atOnce(len(workers), func(i int) {
+		runConcurrently(len(workers), func(i int) {
 			l := workers[i]
 			for tries := 0; tries < 2000 && paid.Load() < (packets+2)/3; tries++ {
 				// Databases may give one of two racing transactions up; it is tried again then.
@@ -218,14 +218,14 @@ func TestWorkersShareThePayouts(t *testing.T) {
 		if paid.Load() != (packets+2)/3 {
 			t.Errorf("%d payouts were paid, want %d", paid.Load(), (packets+2)/3)
 		}
-		wantSums(t, workers[0], round, game.PayoutSums{Planned: true, Paid: game.Left{Packets: packets, Cents: packets * 10}})
+		wantSums(t, workers[0], round, game.PayoutSums{Planned: true, Paid: game.Total{Packets: packets, Cents: packets * 10}})
 		wantBalances(t, workers[0], round, map[string]int64{"host": -packets * 10, "paid_out": packets * 10})
 	})
 }
 
 // Where a thousand numbers in a row have no claims, as after a loss, the payouts behind them are made all the same.
 func TestPayoutsAreMadeAcrossNumbersWithoutClaims(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithPayouts(1))
 		settleClaims(t, l, begunRound(t, l, 5000, 50_000), claim(1, "ann", 10), claim(4500, "bob", 20))
 		settleClaims(t, l, begunRound(t, l, 10, 1000))
@@ -236,7 +236,7 @@ func TestPayoutsAreMadeAcrossNumbersWithoutClaims(t *testing.T) {
 }
 
 // Plans from before payouts noted that they are made: those that were are left alone, the others go on.
-func TestPlansFromBeforeAreMadeOn(t *testing.T) {
+func TestPayoutPlansOfAnOlderVersionAreContinued(t *testing.T) {
 	for name, newDatabase := range databases {
 		t.Run(name, func(t *testing.T) {
 			l := openLedger(t, newDatabase(t), ledger.WithPayouts(1))

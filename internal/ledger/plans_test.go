@@ -33,7 +33,7 @@ func only[T any](_ T, err error) error { return err }
 
 var questions = []question{
 	// settlers, keepers and senders of payouts, all the time
-	{"Unsettled", 110, func(a asker) error { return only(a.Unsettled(a)) }},
+	{"UnsettledRounds", 110, func(a asker) error { return only(a.UnsettledRounds(a)) }},
 	{"OpenRounds", 20, func(a asker) error { return only(a.OpenRounds(a)) }},
 	{"DueRounds", 5, func(a asker) error { return only(a.DueRounds(a, largeNow)) }},
 	{"MakePayouts", 5, func(a asker) error { return only(a.MakePayouts(a)) }},
@@ -58,8 +58,8 @@ var questions = []question{
 	{"FinalRanks of the large round", 210_000, func(a asker) error { return only(a.FinalRanks(a, largeRoundID(0, largeRound))) }},
 	{"Balance", 5, func(a asker) error { return only(a.Balance(a, largePlayerID(0, 7))) }},
 	// hosts: 50 rooms are a quarter of all
-	{"Glances", 26_000, func(a asker) error { return only(a.Glances(a, "", 50)) }},
-	{"Glances of the next rooms", 26_000, func(a asker) error { return only(a.Glances(a, largeRoom(15), 50)) }},
+	{"RoomSummaries", 26_000, func(a asker) error { return only(a.RoomSummaries(a, "", 50)) }},
+	{"RoomSummaries of the next rooms", 26_000, func(a asker) error { return only(a.RoomSummaries(a, largeRoom(15), 50)) }},
 	{"Drafts", 30, func(a asker) error { return only(a.Drafts(a, largeRoom(3), 100)) }},
 	{"BegunRounds", 110, func(a asker) error { return only(a.BegunRounds(a, largeRoom(3), largeRoundID(3, 300), 100)) }},
 	{"RoomBooks", 500, func(a asker) error { return only(a.RoomBooks(a, largeRoom(3), "", 100)) }},
@@ -100,7 +100,7 @@ func somePlayers(count int) []string {
 
 // The books were read as a whole again and again: twice a second by each settler, every second by each instance, and for
 // whoever opened a page of a room. Each question reads a bounded part of them by an index, however many rounds there were.
-func TestNothingScansTheBooks(t *testing.T) {
+func TestNoQueryReadsWholeTables(t *testing.T) {
 	for kind, newDatabase := range databases {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,8 +13,8 @@ import (
 	"redrain/internal/game"
 )
 
-// idsAtOnce bounds the ids in one statement: databases limit its length, and for many PostgreSQL rather reads the whole table.
-const idsAtOnce = 100
+// maxIDsPerQuery bounds the ids in one statement: databases limit its length, and with many ids PostgreSQL prefers to read the whole table.
+const maxIDsPerQuery = 100
 
 type playerRow struct {
 	bun.BaseModel `bun:"table:players"`
@@ -34,7 +35,7 @@ func (p *playerRow) player() game.Player {
 	return player
 }
 
-// AddPlayer puts somebody into a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean,
+// AddPlayer adds a player to a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean,
 // see game.CleanName; two players may have the same.
 func (l *Ledger) AddPlayer(ctx context.Context, room, nickname string) (game.Player, error) {
 	if _, err := l.Room(ctx, room); err != nil {
@@ -52,17 +53,17 @@ func (l *Ledger) Player(ctx context.Context, id string) (game.Player, error) {
 	row := new(playerRow)
 	err := l.read.NewSelect().Model(row).Where("id = ?", id).Scan(ctx)
 	if err != nil {
-		return game.Player{}, fmt.Errorf("read player %s: %w", id, orNotFound(err))
+		return game.Player{}, fmt.Errorf("read player %s: %w", id, mapNoRows(err))
 	}
 	return row.player(), nil
 }
 
-// Nicknames returns the nicknames of players by their ids. Ids that nobody has are left out.
+// Nicknames returns the nicknames of players by their ids. Unknown ids are left out.
 func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
-	for some := range slices.Chunk(ids, idsAtOnce) {
+	for batch := range slices.Chunk(ids, maxIDsPerQuery) {
 		var rows []playerRow
-		err := l.read.NewSelect().Model(&rows).Column("id", "nickname").Where("id IN (?)", bun.List(some)).Scan(ctx)
+		err := l.read.NewSelect().Model(&rows).Column("id", "nickname").Where("id IN (?)", bun.List(batch)).Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read nicknames: %w", err)
 		}
@@ -71,4 +72,131 @@ func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string
 		}
 	}
 	return names, nil
+}
+
+// PlayerOfSubject returns the player of a room with this id in the host's own app (the subject of its token), or game.ErrNotFound.
+func (l *Ledger) PlayerOfSubject(ctx context.Context, room, subject string) (game.Player, error) {
+	row := new(playerRow)
+	err := l.read.NewSelect().Model(row).Where("room = ?", room).Where("subject = ?", subject).Scan(ctx)
+	if err != nil {
+		return game.Player{}, fmt.Errorf("read player of a subject: %w", mapNoRows(err))
+	}
+	return row.player(), nil
+}
+
+// AddSubject adds a player with a token of the host's own app to a room. It adds each subject once; later calls, also concurrent ones,
+// return the same player. The nickname must be clean. game.ErrNotFound: there is no such room.
+func (l *Ledger) AddSubject(ctx context.Context, room, subject, nickname string) (game.Player, error) {
+	if _, err := l.Room(ctx, room); err != nil {
+		return game.Player{}, fmt.Errorf("add subject: %w", err)
+	}
+	row := playerRow{ID: uuid.NewString(), Room: room, Nickname: nickname, Subject: &subject, JoinedAt: l.now().UnixMilli()}
+	if _, err := l.write.NewInsert().Model(&row).Ignore().Exec(ctx); err != nil {
+		return game.Player{}, fmt.Errorf("add subject: %w", err)
+	}
+	return l.PlayerOfSubject(ctx, room, subject)
+}
+
+// RenamePlayer gives a player of a room another nickname, which must be clean. game.ErrNotFound: the room has no such player.
+func (l *Ledger) RenamePlayer(ctx context.Context, room, id, nickname string) (game.Player, error) {
+	return l.changePlayer(ctx, room, id, "nickname", nickname)
+}
+
+// BlockPlayer blocks a player in a room, or lifts that. Their claims stay theirs. game.ErrNotFound: the room has no such player.
+func (l *Ledger) BlockPlayer(ctx context.Context, room, id string, blocked bool) (game.Player, error) {
+	return l.changePlayer(ctx, room, id, "blocked", blocked)
+}
+
+func (l *Ledger) changePlayer(ctx context.Context, room, id, column string, value any) (game.Player, error) {
+	_, err := l.write.NewUpdate().Model((*playerRow)(nil)).Set("? = ?", bun.Ident(column), value).
+		Where("id = ?", id).Where("room = ?", room).Exec(ctx)
+	if err != nil {
+		return game.Player{}, fmt.Errorf("change the %s of player %s: %w", column, id, err)
+	}
+	player, err := l.Player(ctx, id)
+	if err == nil && player.Room != room {
+		err = fmt.Errorf("change the %s of player %s: %w", column, id, game.ErrNotFound)
+	}
+	return player, err
+}
+
+// Blocked returns the ids of a room's blocked players.
+func (l *Ledger) Blocked(ctx context.Context, room string) ([]string, error) {
+	var ids []string
+	err := l.read.NewSelect().Model((*playerRow)(nil)).Column("id").Where("room = ?", room).Where("blocked = ?", true).Scan(ctx, &ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the blocked players of room %s: %w", room, err)
+	}
+	return ids, nil
+}
+
+const (
+	// searchBatchSize and maxRowsPerSearch bound a search by name: the rows that one statement reads, and those that one search reads.
+	searchBatchSize  = 1000
+	maxRowsPerSearch = 20_000
+
+	// maxClockSkew is how far the clocks of instances may differ, and how long an insert may take, without a new player getting a
+	// time before a mark that was made earlier. If it is exceeded, the count of older players differs, and the list is read anew.
+	maxClockSkew = 2 * time.Second
+)
+
+// Guests returns the players of a room that match a query, the newest first.
+func (l *Ledger) Guests(ctx context.Context, room string, query game.GuestQuery) (game.GuestPage, error) {
+	var page game.GuestPage
+	name, batch := game.FoldName(query.Name), searchBatchSize
+	if name == "" {
+		batch = query.Limit + 1 // one more row shows whether there is a next page
+	}
+	for looked := 0; looked < maxRowsPerSearch; looked += batch {
+		rows, err := l.guestRows(ctx, room, query, batch)
+		if err != nil {
+			return game.GuestPage{}, fmt.Errorf("read players of room %s: %w", room, err)
+		}
+		for i := range rows {
+			if name == "" || strings.Contains(game.FoldName(rows[i].Nickname), name) {
+				if len(page.Players) == query.Limit {
+					page.Next = query.Below
+					return page, nil
+				}
+				page.Players = append(page.Players, rows[i].player())
+			}
+			query.Below = game.GuestPlace{JoinedAt: rows[i].JoinedAt, ID: rows[i].ID}
+		}
+		if len(rows) < batch {
+			return page, nil
+		}
+	}
+	page.Next = query.Below
+	return page, nil
+}
+
+// guestRows reads up to limit rows from the cursor on, by the index of room and joined_at.
+func (l *Ledger) guestRows(ctx context.Context, room string, query game.GuestQuery, limit int) ([]playerRow, error) {
+	var rows []playerRow
+	q := l.read.NewSelect().Model(&rows).Where("room = ?", room)
+	if query.Since > 0 {
+		q.Where("joined_at >= ?", query.Since)
+	}
+	if below := query.Below; below != (game.GuestPlace{}) {
+		q.Where("joined_at <= ?", below.JoinedAt).Where("(joined_at < ? OR id < ?)", below.JoinedAt, below.ID)
+	}
+	return rows, q.Order("joined_at DESC", "id DESC").Limit(int64(limit)).Scan(ctx)
+}
+
+// CountGuests counts the players of a room, and those who joined before a time in ms since 1970. A caller that reads the players
+// afterwards misses nobody by using the returned mark: a player who joins in between is read too, or makes the count of older players
+// differ next time.
+func (l *Ledger) CountGuests(ctx context.Context, room string, before int64) (game.GuestCount, error) {
+	var newest int64
+	players := l.read.NewSelect().Model((*playerRow)(nil)).Where("room = ?", room)
+	if err := players.Clone().ColumnExpr("COALESCE(MAX(joined_at), 0)").Scan(ctx, &newest); err != nil {
+		return game.GuestCount{}, fmt.Errorf("read the newest player of room %s: %w", room, err)
+	}
+	count := game.GuestCount{Latest: game.GuestMark{At: max(1, newest-maxClockSkew.Milliseconds())}}
+	err := players.ColumnExpr("COUNT(*)").ColumnExpr("COUNT(CASE WHEN joined_at < ? THEN 1 END)", before).
+		ColumnExpr("COUNT(CASE WHEN joined_at < ? THEN 1 END)", count.Latest.At).Scan(ctx, &count.Total, &count.Older, &count.Latest.Older)
+	if err != nil {
+		return game.GuestCount{}, fmt.Errorf("count the players of room %s: %w", room, err)
+	}
+	return count, nil
 }

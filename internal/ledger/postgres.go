@@ -18,14 +18,14 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// connections bounds those of one instance to a database server.
-const connections = 20
+// maxConnections bounds the connections of one instance to a database server.
+const maxConnections = 20
 
-// finishWithin is how long a statement may go on whose context is done. It most often ends by itself, and the connection stays
-// good; else it would have to be cancelled over another connection, which some PgBouncers do not survive.
-const finishWithin = 500 * time.Millisecond
+// cancelDelay is how long a statement may go on after its context is done. Most statements end within that time, and their
+// connection can be used again. Otherwise the statement has to be cancelled over a second connection, which crashes some PgBouncers.
+const cancelDelay = 500 * time.Millisecond
 
-// migrationKey is a number of an advisory lock that all instances know, and nobody else uses in this database.
+// migrationKey is the key of the advisory lock for migrations: an arbitrary number that nothing else in this database uses.
 const migrationKey = 7_265_127_265
 
 func openPostgres(ctx context.Context, url string) (database, error) {
@@ -33,21 +33,21 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 	if err != nil {
 		return database{}, errors.New("DATABASE_URL is not like postgres://USER:PASSWORD@HOST:5432/DATABASE")
 	}
-	// Works through poolers in transaction mode too: nothing is prepared, and nothing else is left with a session either, such as
-	// settings, session locks, temporary tables or LISTEN.
+	// This also works through connection poolers in transaction mode: no prepared statements, and nothing else that belongs to a
+	// session either, such as settings, session locks, temporary tables or LISTEN.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.DeadlineContextWatcherHandler{Conn: conn.Conn(), DeadlineDelay: finishWithin}
+		return &pgconn.DeadlineContextWatcherHandler{Conn: conn.Conn(), DeadlineDelay: cancelDelay}
 	}
 	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = connectWithin
+		config.ConnectTimeout = connectTimeout
 	}
 	migrations, err := fs.Sub(migrationFiles, "migrations/postgres")
 	if err != nil {
 		return database{}, fmt.Errorf("embedded migrations: %w", err)
 	}
 	db := stdlib.OpenDB(*config)
-	if err := answering(ctx, db, "postgres", config.Host); err != nil {
+	if err := pingPool(ctx, db, "postgres", config.Host); err != nil {
 		return database{}, err
 	}
 	return database{
@@ -55,9 +55,9 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 		newDialect: func() schema.Dialect { return pgdialect.New() },
 		migrations: migrations, goose: goose.DialectPostgres,
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
-		gently:       fullStride, // its work is done elsewhere
-		refuses:      postgresRefuses,
-		deadlocked:   postgresDeadlocked,
+		pacing:       unpaced, // the database works in another process
+		rejects:      postgresRejects,
+		isDeadlock:   postgresIsDeadlock,
 		now:          "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
 		lockMigrations: func(ctx context.Context) (*migrationLock, error) {
 			return lockPostgres(ctx, stdlib.GetConnector(*config))
@@ -65,14 +65,14 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 	}, nil
 }
 
-// pingWithin bounds the wait for a database server when it is opened.
-const pingWithin = 10 * time.Second
+// pingTimeout bounds the wait for a database server when it is opened.
+const pingTimeout = 10 * time.Second
 
-// answering gives a pool its bounds and asks the server for an answer; it closes the pool without one.
-func answering(ctx context.Context, db *sql.DB, kind, host string) error {
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	ctx, cancel := context.WithTimeout(ctx, pingWithin)
+// pingPool limits the connections of a pool and checks that the server answers; if it does not, it closes the pool.
+func pingPool(ctx context.Context, db *sql.DB, kind, host string) error {
+	db.SetMaxOpenConns(maxConnections)
+	db.SetMaxIdleConns(maxConnections)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	err := db.PingContext(ctx)
 	if err == nil {
@@ -85,10 +85,10 @@ func answering(ctx context.Context, db *sql.DB, kind, host string) error {
 	return errors.Join(fmt.Errorf("%s at %s %w: %s", kind, host, problem, oneLine(err)), db.Close())
 }
 
-// oneLine keeps what a driver says to one line.
+// oneLine joins the lines of a driver's error.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-func postgresRefuses(err error) bool {
+func postgresRejects(err error) bool {
 	var fault *pgconn.PgError
 	if !errors.As(err, &fault) {
 		return false
@@ -97,7 +97,7 @@ func postgresRefuses(err error) bool {
 	return strings.HasPrefix(fault.Code, data) || strings.HasPrefix(fault.Code, constraint)
 }
 
-func postgresDeadlocked(err error) bool {
+func postgresIsDeadlock(err error) bool {
 	var fault *pgconn.PgError
 	return errors.As(err, &fault) && (fault.Code == "40P01" || fault.Code == "40001") // deadlock, serialization failure
 }

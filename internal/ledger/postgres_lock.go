@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// lockPostgres takes the lock to migrate for one transaction, in which all migrations run: the lock can be left with nobody, and
-// a pooler that has only one connection for this database is enough.
+// lockPostgres takes the migration lock within one transaction, in which all migrations run too. So the lock is released in any
+// case, and a pooler that has only one connection for this database is enough.
 func lockPostgres(ctx context.Context, connector driver.Connector) (*migrationLock, error) {
 	made, err := connector.Connect(ctx)
 	if err != nil {
@@ -27,9 +27,9 @@ func lockPostgres(ctx context.Context, connector driver.Connector) (*migrationLo
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	db := sql.OpenDB(&onlyConnection{conn: transactionConn{conn}, driver: connector.Driver()})
+	db := sql.OpenDB(&singleConnector{conn: transactionConn{conn}, driver: connector.Driver()})
 	db.SetMaxOpenConns(1)
-	return &migrationLock{db: db, during: func(ctx context.Context, migrations func(context.Context) error) error {
+	return &migrationLock{db: db, run: func(ctx context.Context, migrations func(context.Context) error) error {
 		err := migrations(ctx)
 		if err == nil {
 			err = tx.Commit(ctx)
@@ -38,7 +38,8 @@ func lockPostgres(ctx context.Context, connector driver.Connector) (*migrationLo
 	}}, nil
 }
 
-// beginLocked tries, and does not wait in the transaction: that would keep one of the pooler's connections from others.
+// beginLocked begins a transaction that has the lock, or returns errLockHeld. It does not wait for the lock within the transaction,
+// which would keep one of the pooler's connections from other clients.
 func beginLocked(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -49,38 +50,39 @@ func beginLocked(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
 	if !locked {
-		return nil, errors.Join(errTaken, tx.Rollback(ctx))
+		return nil, errors.Join(errLockHeld, tx.Rollback(ctx))
 	}
 	return tx, nil
 }
 
-// transactionConn is a connection within a transaction. Transactions that are begun on it are part of that one, and it is used
-// again as it is. Whoever begins them must give up after the first error, as goose does.
+// transactionConn is a connection within an open transaction. Transactions that are begun on it become part of that one: their
+// COMMIT and ROLLBACK do nothing. So the caller must give up after the first error, as goose does.
 type transactionConn struct{ *stdlib.Conn }
 
 func (transactionConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
-	return partOfTransaction{}, nil
+	return nestedTx{}, nil
 }
 
 func (transactionConn) ResetSession(context.Context) error { return nil }
 
-type partOfTransaction struct{}
+type nestedTx struct{}
 
-func (partOfTransaction) Commit() error   { return nil }
-func (partOfTransaction) Rollback() error { return nil }
+func (nestedTx) Commit() error   { return nil }
+func (nestedTx) Rollback() error { return nil }
 
-// onlyConnection gives a pool one connection and never another, which would be outside of its transaction.
-type onlyConnection struct {
+// singleConnector is a driver.Connector that gives a pool one connection and never a second one, which would be outside of the
+// transaction.
+type singleConnector struct {
 	conn   driver.Conn
 	driver driver.Driver
 	given  atomic.Bool
 }
 
-func (c *onlyConnection) Connect(context.Context) (driver.Conn, error) {
+func (c *singleConnector) Connect(context.Context) (driver.Conn, error) {
 	if c.given.Swap(true) {
 		return nil, errors.New("the connection of the migrations is lost")
 	}
 	return c.conn, nil
 }
 
-func (c *onlyConnection) Driver() driver.Driver { return c.driver }
+func (c *singleConnector) Driver() driver.Driver { return c.driver }

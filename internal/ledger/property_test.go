@@ -14,7 +14,7 @@ import (
 // Whatever the order in which entries come, how often, in which company, and whichever transaction breaks off: at the end
 // every claim is credited once, the rest is refunded once, and at every moment the books are in balance.
 func TestPropertyAnyDeliveryEndsInTheSameBooks(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		settlers := []*ledger.Ledger{open(), open()}
 		rapid.Check(t, func(rt *rapid.T) {
 			d := drawDelivery(t, rt, settlers)
@@ -36,7 +36,7 @@ type delivery struct {
 	round    game.Round
 	entries  []game.Entry
 	gains    map[string]game.Cents
-	claimed  game.Left
+	claimed  game.Total
 	known    map[string]bool
 }
 
@@ -83,8 +83,8 @@ func (d *delivery) step(rt *rapid.T) {
 
 func (d *delivery) deliver(rt *rapid.T, entries []game.Entry) {
 	book := d.settler(rt).Book
-	if rapid.Bool().Draw(rt, "gently") {
-		book = d.settler(rt).BookGently
+	if rapid.Bool().Draw(rt, "paced") {
+		book = d.settler(rt).BookPaced
 	}
 	booked, err := book(d.t.Context(), d.round.ID, entries)
 	if err != nil || booked.Alarm != "" || booked.Quarantined > 0 {
@@ -123,7 +123,7 @@ func (d *delivery) wantBalance(rt *rapid.T) {
 	if err != nil || escrow != rest {
 		rt.Errorf("%d cents are held, want %d (%v)", escrow, rest, err)
 	}
-	if sum, err := d.settlers[0].Balances(d.t.Context()); err != nil || sum != 0 {
+	if sum, err := d.settlers[0].SumBalances(d.t.Context()); err != nil || sum != 0 {
 		rt.Errorf("the accounts sum to %d (%v)", sum, err)
 	}
 }

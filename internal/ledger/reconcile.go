@@ -12,8 +12,8 @@ import (
 	"redrain/internal/game"
 )
 
-// Balances sums all accounts, which is 0 at every moment. It reads every account: it is for whoever checks the books as a whole.
-func (l *Ledger) Balances(ctx context.Context) (game.Cents, error) {
+// SumBalances sums all accounts, which is 0 at every moment. It reads every account: it is for whoever checks the books as a whole.
+func (l *Ledger) SumBalances(ctx context.Context) (game.Cents, error) {
 	var cents int64
 	err := l.read.NewSelect().Model((*accountRow)(nil)).ColumnExpr("COALESCE(SUM(balance), 0)").Scan(ctx, &cents)
 	if err != nil {
@@ -22,8 +22,8 @@ func (l *Ledger) Balances(ctx context.Context) (game.Cents, error) {
 	return game.Cents(cents), nil
 }
 
-// Unbalanced returns the accounts whose balance is not the sum of their entries. It reads everything.
-func (l *Ledger) Unbalanced(ctx context.Context) ([]game.Difference, error) {
+// UnbalancedAccounts returns the accounts whose balance is not the sum of their entries. It reads everything.
+func (l *Ledger) UnbalancedAccounts(ctx context.Context) ([]game.Difference, error) {
 	var rows []unbalancedRow
 	err := l.read.NewSelect().TableExpr("accounts AS a").
 		Join("LEFT JOIN (SELECT account, SUM(cents) AS cents FROM entries GROUP BY account) AS e ON e.account = a.id").
@@ -32,7 +32,7 @@ func (l *Ledger) Unbalanced(ctx context.Context) ([]game.Difference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare accounts with their entries: %w", err)
 	}
-	return differencesOf(rows), nil
+	return toDifferences(rows), nil
 }
 
 type unbalancedRow struct {
@@ -41,7 +41,7 @@ type unbalancedRow struct {
 	Entries int64
 }
 
-func differencesOf(rows []unbalancedRow) []game.Difference {
+func toDifferences(rows []unbalancedRow) []game.Difference {
 	differences := make([]game.Difference, len(rows))
 	for i, row := range rows {
 		differences[i] = game.Difference{What: "balance_cents of " + row.ID, Expected: row.Entries, Found: row.Balance}
@@ -49,10 +49,10 @@ func differencesOf(rows []unbalancedRow) []game.Difference {
 	return differences
 }
 
-// UnbalancedIn returns the accounts of a room whose balance is not the sum of their entries: those of its host, its rounds and
+// UnbalancedAccountsOf returns the accounts of a room whose balance is not the sum of their entries: those of its host, its rounds and
 // their players, as far as a round ever moved anything on them. All entries of such an account are of the room's rounds, so
 // nothing else is read.
-func (l *Ledger) UnbalancedIn(ctx context.Context, room string) ([]game.Difference, error) {
+func (l *Ledger) UnbalancedAccountsOf(ctx context.Context, room string) ([]game.Difference, error) {
 	var rows []unbalancedRow
 	entries := l.movementsIn(room, "m.from_account", "-m.cents").UnionAll(l.movementsIn(room, "m.to_account", "m.cents")).
 		UnionAll(l.claimsIn(room, escrowKind, "b.round", "-c.cents")).UnionAll(l.claimsIn(room, playerKind, "c.player", "c.cents"))
@@ -62,7 +62,7 @@ func (l *Ledger) UnbalancedIn(ctx context.Context, room string) ([]game.Differen
 	if err != nil {
 		return nil, fmt.Errorf("compare the accounts of room %s with their entries: %w", room, err)
 	}
-	return differencesOf(rows), nil
+	return toDifferences(rows), nil
 }
 
 // movementsIn are entries of a room's movements: an account and cents of each.
@@ -72,12 +72,12 @@ func (l *Ledger) movementsIn(room, account, cents string) *bun.SelectQuery {
 }
 
 // claimsIn are entries of a room's claims on accounts of one kind.
-func (l *Ledger) claimsIn(room string, of kind, owner, cents string) *bun.SelectQuery {
+func (l *Ledger) claimsIn(room string, of accountKind, owner, cents string) *bun.SelectQuery {
 	account := "CASE WHEN r.rehearsal THEN ? ELSE ? END || ?"
 	if l.read.Dialect().Name() == dialect.MySQL {
 		account = "CONCAT(CASE WHEN r.rehearsal THEN ? ELSE ? END, ?)"
 	}
-	forPlay, forMoney := purse{rehearsal: true}.account(of, "").ID, purse{}.account(of, "").ID
+	forPlay, forMoney := roundAccounts{rehearsal: true}.account(of, "").ID, roundAccounts{}.account(of, "").ID
 	return l.read.NewSelect().TableExpr("rounds AS r").Join("JOIN round_books AS b ON b.round = r.id").
 		Join("JOIN claims AS c ON c.book = b.book").ColumnExpr(account+" AS account", forPlay, forMoney, bun.Safe(owner)).
 		ColumnExpr("? AS cents", bun.Safe(cents)).Where("r.room = ?", room)

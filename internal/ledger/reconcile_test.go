@@ -9,8 +9,8 @@ import (
 	"redrain/internal/ledger"
 )
 
-func TestWhatMovedForARound(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+func TestMovedReturnsTheMovementsOfARoundsEscrow(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithPayouts(1))
 		round := begunRound(t, l, 10, 1000)
 		wantMoved := func(want game.Moved) {
@@ -39,7 +39,7 @@ func payAll(t *testing.T, l *ledger.Ledger) {
 
 // The accounts of one room are compared with what the room's rounds moved, and nothing of other rooms is.
 func TestAccountsOfARoomAreTheSumsOfTheirEntries(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithPayouts(1))
 		round, other := begunRound(t, l, 10, 1000), begunRound(t, l, 10, 1000)
 		settleClaims(t, l, round, claim(1, "ann", 100), claim(2, "bob", 50))
@@ -49,7 +49,7 @@ func TestAccountsOfARoomAreTheSumsOfTheirEntries(t *testing.T) {
 		book(t, l, other, batch("1-0", claim(1, "cat", 30)))
 		wantUnbalanced := func(room string, want ...game.Difference) {
 			t.Helper()
-			if got := must[[]game.Difference](t)(l.UnbalancedIn(t.Context(), room)); !slices.Equal(got, want) {
+			if got := must[[]game.Difference](t)(l.UnbalancedAccountsOf(t.Context(), room)); !slices.Equal(got, want) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestAccountsOfARoomAreTheSumsOfTheirEntries(t *testing.T) {
 		}
 		wantUnbalanced(round.Room, want...)
 		wantUnbalanced(other.Room)
-		if sum := must[game.Cents](t)(l.Balances(t.Context())); sum != game.Cents(7*len(accounts)) {
+		if sum := must[game.Cents](t)(l.SumBalances(t.Context())); sum != game.Cents(7*len(accounts)) {
 			t.Errorf("all accounts sum to %d", sum)
 		}
 	})

@@ -46,8 +46,8 @@ func (l *Ledger) NoteRehearsal(ctx context.Context, r game.Rehearsal) (game.Rehe
 	return row.rehearsal(), nil
 }
 
-// maxProblem bounds what is kept of why a rehearsal failed, in bytes.
-const maxProblem = 500
+// maxRehearsalProblem bounds what is kept of why a rehearsal failed, in bytes.
+const maxRehearsalProblem = 500
 
 // EndRehearsal writes down what a rehearsal came to: its report in JSON, or the problem that it failed of.
 func (l *Ledger) EndRehearsal(ctx context.Context, round string, report []byte, problem string) error {
@@ -55,7 +55,7 @@ func (l *Ledger) EndRehearsal(ctx context.Context, round string, report []byte, 
 	if problem != "" {
 		state = game.RehearsalFailed
 	}
-	problem = strings.ToValidUTF8(problem[:min(len(problem), maxProblem)], "") // it may be cut within a letter
+	problem = strings.ToValidUTF8(problem[:min(len(problem), maxRehearsalProblem)], "") // it may be cut within a letter
 	_, err := l.write.NewUpdate().Model((*rehearsalRow)(nil)).Set("state = ?", state).Set("report = ?", string(report)).
 		Set("problem = ?", problem).Where("round = ?", round).Where("state = ?", game.RehearsalRunning).Exec(ctx)
 	if err != nil {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -35,7 +34,7 @@ func (r *roomRow) room() game.Room {
 	return room
 }
 
-// CreateRoom makes a room under a new join code. The name must be clean, see game.CleanName.
+// CreateRoom creates a room under a new join code. The name must be clean, see game.CleanName.
 func (l *Ledger) CreateRoom(ctx context.Context, name string) (game.Room, error) {
 	for range codeTries {
 		row := roomRow{Code: l.newCode(), Name: name, CreatedAt: l.now().UnixMilli()}
@@ -55,14 +54,41 @@ func (l *Ledger) Room(ctx context.Context, code string) (game.Room, error) {
 	row := new(roomRow)
 	err := l.read.NewSelect().Model(row).Where("code = ?", code).Scan(ctx)
 	if err != nil {
-		return game.Room{}, fmt.Errorf("read room %s: %w", code, orNotFound(err))
+		return game.Room{}, fmt.Errorf("read room %s: %w", code, mapNoRows(err))
 	}
 	return row.room(), nil
 }
 
-func orNotFound(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return game.ErrNotFound
+// SetAccessPolicy sets who may join a room: locked keeps all new players out, appOnly those without a token of the host's own app.
+// Players who have joined stay. game.ErrNotFound: there is no such room.
+func (l *Ledger) SetAccessPolicy(ctx context.Context, code string, locked, appOnly bool) (game.Room, error) {
+	_, err := l.write.NewUpdate().Model((*roomRow)(nil)).Set("locked = ?", locked).Set("app_only = ?", appOnly).
+		Where("code = ?", code).Exec(ctx)
+	if err != nil {
+		return game.Room{}, fmt.Errorf("set the access policy of room %s: %w", code, err)
 	}
-	return err
+	return l.Room(ctx, code)
+}
+
+// Stage returns the hidden room in which a room's rehearsals are played, and creates it the first time. It is a room of its own with
+// its own code, so that everything that separates rooms also separates rehearsals from the audience. It is locked, and its
+// code is told to nobody. game.ErrNotFound: there is no such room.
+func (l *Ledger) Stage(ctx context.Context, code string) (game.Room, error) {
+	room, err := l.Room(ctx, code)
+	if err != nil {
+		return game.Room{}, fmt.Errorf("find the stage: %w", err)
+	}
+	for range codeTries {
+		stage := new(roomRow)
+		err := l.read.NewSelect().Model(stage).Where("stage_of = ?", code).Scan(ctx)
+		if err = mapNoRows(err); err == nil || !errors.Is(err, game.ErrNotFound) {
+			return stage.room(), err
+		}
+		// If two calls create it at once, one insert is ignored, and that call finds the row of the other one.
+		row := roomRow{Code: l.newCode(), Name: room.Name, Locked: true, StageOf: &code, CreatedAt: l.now().UnixMilli()}
+		if _, err := l.write.NewInsert().Model(&row).Ignore().Exec(ctx); err != nil {
+			return game.Room{}, fmt.Errorf("make the stage of room %s: %w", code, err)
+		}
+	}
+	return game.Room{}, fmt.Errorf("make the stage of room %s: no free code in %d tries", code, codeTries)
 }

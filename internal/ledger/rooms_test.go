@@ -10,14 +10,14 @@ import (
 )
 
 func TestRooms(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		first := must[game.Room](t)(l.CreateRoom(t.Context(), "first"))
 		second := must[game.Room](t)(l.CreateRoom(t.Context(), "第二"))
 		if got := must[game.Room](t)(open().Room(t.Context(), second.Code)); got != second || got.Name != "第二" {
 			t.Errorf("made %v, another instance reads %v", second, got)
 		}
-		if got := must[[]game.Glance](t)(l.Glances(t.Context(), "", 10)); len(got) != 2 || got[0].Room != second || got[1].Room != first {
+		if got := must[[]game.RoomSummary](t)(l.RoomSummaries(t.Context(), "", 10)); len(got) != 2 || got[0].Room != second || got[1].Room != first {
 			t.Errorf("rooms are not newest first: %v", got)
 		}
 		if _, err := l.Room(t.Context(), "NOROOM"); !errors.Is(err, game.ErrNotFound) {
@@ -27,7 +27,7 @@ func TestRooms(t *testing.T) {
 }
 
 func TestCreateRoomTriesAnotherCodeWhenOneIsTaken(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		codes := []string{"TAKENA", "TAKENA", "TAKENA", "FREEAA"}
 		l := open(ledger.WithCodes(func() string {
 			code := codes[0]
@@ -49,7 +49,7 @@ func TestCreateRoomTriesAnotherCodeWhenOneIsTaken(t *testing.T) {
 }
 
 func TestPlayersNeedARoom(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		if _, err := l.AddPlayer(t.Context(), "NOROOM", "Ann"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("a player without a room: %v", err)
@@ -61,7 +61,7 @@ func TestPlayersNeedARoom(t *testing.T) {
 }
 
 func TestNicknames(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		room := newRoom(t, l)
 		want, ids := map[string]string{}, []string{"nobody", "x' OR '1'='1"}

@@ -20,8 +20,8 @@ func TestRoundIsReadAsItWasMade(t *testing.T) {
 	}
 	largest := someSettings()
 	largest.Total, largest.Packets = game.MaxTotal, game.MaxPackets
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room := newRoom(t, l)
 		for _, settings := range []game.Settings{someSettings(), tiers, largest} {
 			made := must[game.Round](t)(l.CreateRound(t.Context(), room, settings, settings.Cap == 3))
@@ -36,7 +36,7 @@ func TestRoundIsReadAsItWasMade(t *testing.T) {
 }
 
 func TestRoundsNeedARoom(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		if _, err := l.CreateRound(t.Context(), "NOROOM", someSettings(), false); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("a round without a room: %v", err)
@@ -48,10 +48,10 @@ func TestRoundsNeedARoom(t *testing.T) {
 }
 
 func TestARoomsRoundsAreListedByWhatTheyAreFor(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room, other := newRoom(t, l), newRoom(t, l)
-		settle(t, l, begin(t, l, newRound(t, l, other).ID).ID, game.Left{}, 88_800)
+		settle(t, l, begin(t, l, newRound(t, l, other).ID).ID, game.Total{}, 88_800)
 		draft, planned, later := newRound(t, l, room), newRound(t, l, room), newRound(t, l, room)
 		var begun []string
 		for range 4 {
@@ -96,7 +96,7 @@ func wantIDs(t *testing.T, what string, rounds []game.Round, want ...string) {
 
 // Rounds that began at the same moment are paged without one left out or told twice.
 func TestRoundsOfOneMomentArePagedOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open(ledger.WithClock(func() time.Time { return time.UnixMilli(1_800_000_000_000) }))
 		room := newRoom(t, l)
 		seen := map[string]bool{}
@@ -123,8 +123,8 @@ func TestRoundsOfOneMomentArePagedOnce(t *testing.T) {
 }
 
 func TestLastRoundIsTheActiveOneElseTheLastBegunNeverADraft(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-		l := open(ledger.WithClock(ticking()))
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open(ledger.WithClock(newTickingClock()))
 		room, other := newRoom(t, l), newRoom(t, l)
 		begin(t, l, newRound(t, l, other).ID)
 		if _, err := l.LastRound(t.Context(), room); !errors.Is(err, game.ErrNotFound) {
@@ -152,7 +152,7 @@ func TestLastRoundIsTheActiveOneElseTheLastBegunNeverADraft(t *testing.T) {
 }
 
 func TestOpenRoundsAreThoseInCountdownOrRaining(t *testing.T) {
-	onEach(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
 		rounds := make([]game.Round, 4)
 		for i := range rounds {
@@ -185,5 +185,5 @@ func begin(t testing.TB, l *ledger.Ledger, id string) game.Round {
 
 func closeRound(t testing.TB, l *ledger.Ledger, id string, reason game.CloseReason) game.Round {
 	t.Helper()
-	return must[game.Round](t)(l.NoteClosed(t.Context(), id, reason, game.Left{}))
+	return must[game.Round](t)(l.NoteClosed(t.Context(), id, reason, game.Total{}))
 }

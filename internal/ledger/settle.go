@@ -1,9 +1,7 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -11,36 +9,35 @@ import (
 	"redrain/internal/game"
 )
 
-// Begun returns every round that was ever begun, in the order of their ids.
-func (l *Ledger) Begun(ctx context.Context) ([]game.Round, error) {
+// AllBegunRounds returns every round that was ever begun, in the order of their ids.
+func (l *Ledger) AllBegunRounds(ctx context.Context) ([]game.Round, error) {
 	var rows []roundRow
 	err := l.read.NewSelect().Model(&rows).Where("phase <> ?", game.Draft).Order("id").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read begun rounds: %w", err)
 	}
-	return roundsOf(rows)
+	return toRounds(rows)
 }
 
-// Unsettled returns every begun round that is not settled, or whose keys in Redis still wait for their end, in the order of
+// UnsettledRounds returns every begun round that is not settled, or whose keys in Redis have no time to live yet, in the order of
 // their ids.
-func (l *Ledger) Unsettled(ctx context.Context) ([]game.Round, error) {
+func (l *Ledger) UnsettledRounds(ctx context.Context) ([]game.Round, error) {
 	var rows []roundRow
-	// By the books that are not retired, which are few: nearly all rounds that there ever were are begun.
+	// Found by round_books.retired, which is false for few rounds; nearly all rounds that ever existed are begun.
 	err := l.read.NewSelect().Model(&rows).Join("JOIN round_books AS b ON b.round = ?TableAlias.id").Where("b.retired = ?", false).
 		Where("?TableAlias.phase <> ?", game.Draft).OrderExpr("?TableAlias.id").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read unsettled rounds: %w", err)
 	}
-	return roundsOf(rows)
+	return toRounds(rows)
 }
 
-// NoteSettled takes a closed round to settled. The ledger must hold the refund and be what the refund names, and the round
-// must not be frozen, else it stays and is returned as it is. What it gave away is from then on what the ledger holds, and its
-// payouts are planned in the same transaction.
+// NoteSettled takes a closed round to settled if its refund was applied and it is not frozen; otherwise the round is returned
+// unchanged. Its total of claims becomes what the ledger holds, and its payouts are planned in the same transaction.
 func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error) {
-	noted := step{name: "note settled", refused: []game.Phase{game.Draft}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
-		b, err := l.bookingFor(ctx, tx, round)
+	noted := roundChange{name: "note settled", refused: []game.Phase{game.Draft}}
+	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		b, err := l.lockBooking(ctx, tx, round)
 		if err != nil {
 			return err
 		}
@@ -58,102 +55,96 @@ func (l *Ledger) NoteSettled(ctx context.Context, id string) (game.Round, error)
 	})
 }
 
-// NoteRetired notes that the round's keys in Redis have been given their last time to live: nobody looks after it any more.
-func (l *Ledger) NoteRetired(ctx context.Context, id string) error {
+// NoteKeysExpiring notes that the round's keys in Redis have their final time to live, so that no settler needs to look at the round
+// any more.
+func (l *Ledger) NoteKeysExpiring(ctx context.Context, id string) error {
 	_, err := l.write.NewUpdate().Model((*booksRow)(nil)).Set("retired = ?", true).Where("round = ?", id).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("note retired: round %s: %w", id, err)
+		return fmt.Errorf("note expiring keys: round %s: %w", id, err)
 	}
 	return nil
 }
 
-// NoteReleased ends the freeze of a round and accepts how its books differ from Redis as it stands in mark; nil: Redis holds
-// nothing of it. Mark must be of a moment since which nothing was granted, with nothing in flight. The round freezes again
-// when the two come to differ otherwise. game.ErrWrongPhase: the round is a draft, or settled.
-func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error) {
-	noted := step{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
-	return l.step(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
-		b, err := l.bookingFor(ctx, tx, round)
-		if err != nil || !round.Frozen {
-			return err // somebody else released it
-		}
-		if err := b.accept(ctx, mark); err != nil {
+// ApplyRefund moves what nobody claimed from a round's escrow to its host, once. It does so if the round is not frozen and the
+// ledger holds exactly the claims that the refund names, plus the difference that the host accepted. It returns how far the refund
+// is. After RefundApplied further calls change nothing. After RefundMismatch the caller has to freeze the round.
+func (l *Ledger) ApplyRefund(ctx context.Context, id string) (step game.RefundStep, err error) {
+	err = l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		b, err := l.lockRoundAndBooks(ctx, tx, id)
+		if err != nil {
 			return err
 		}
-		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
-			return q.Set("frozen = ?", false).Set("freeze_reason = ''").Set("freeze_version = ?", round.FreezeVersion+1)
+		refund, found, err := readRefund(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if step = b.refundStep(refund, found); step != game.RefundApplied || refund.AppliedAt > 0 {
+			return nil
+		}
+		rest := b.round.Settings.Total - game.Cents(b.books.ClaimedCents)
+		refund.AppliedAt = b.now
+		if err := requireOneRow(tx.NewUpdate().Model(refund).Column("applied_at").WherePK().Where("applied_at = 0").Exec(ctx)); err != nil {
+			return err
+		}
+		return transfer(ctx, tx, b.accounts.escrow(), b.accounts.host(), movementRow{
+			Round: id, Purpose: forRefund, Cents: int64(rest), MovedAt: b.now,
 		})
 	})
+	if err != nil {
+		return "", fmt.Errorf("refund round %s: %w", id, err)
+	}
+	return step, nil
 }
 
-// accept makes the difference between the books and Redis the known one.
-func (b *booking) accept(ctx context.Context, mark *game.Watermark) error {
-	b.books.Excused, b.books.ReleasedAt = b.books.Highest, b.now
-	if mark != nil {
-		b.books.AcceptedClaims = b.books.Claims - mark.Claimed.Packets
-		b.books.AcceptedCents = b.books.ClaimedCents - int64(mark.Claimed.Cents)
-	}
-	err := b.updateBooks(ctx)
-	if err != nil || mark == nil || mark.Phase != game.Closed {
-		return err
-	}
-	return b.acceptRefund(ctx, mark)
-}
-
-// acceptRefund makes a refund that was not paid yet the one that Redis wrote last.
-func (b *booking) acceptRefund(ctx context.Context, mark *game.Watermark) error {
-	refund, found, err := readRefund(ctx, b.tx, b.round.ID)
-	if err != nil || (found && refund.AppliedAt > 0) {
-		return err
-	}
+// refundStep says how far a refund is. It is RefundApplied for one that was applied, and also for one that can be applied now.
+func (b *booking) refundStep(refund *refundRow, found bool) game.RefundStep {
 	if !found {
-		refund = &refundRow{Round: b.round.ID, Reason: string(cmp.Or(b.round.Reason, game.Stopped)), ClosedAt: int64(mark.Now)}
+		return game.RefundUnknown
 	}
-	refund.Claims, refund.ClaimedCents, refund.RefundCents = mark.Claimed.Packets, int64(mark.Claimed.Cents), int64(mark.Refunded)
-	if found {
-		return wantOne(b.tx.NewUpdate().Model(refund).WherePK().Where("applied_at = 0").Exec(ctx))
+	claims, cents := refund.Claims+b.books.AcceptedClaims, refund.ClaimedCents+b.books.AcceptedCents
+	switch {
+	case refund.AppliedAt > 0:
+		return game.RefundApplied
+	case b.books.Claims > claims || b.books.ClaimedCents > cents || (b.books.Claims == claims) != (b.books.ClaimedCents == cents),
+		b.books.AcceptedCents == 0 && refund.ClaimedCents+refund.RefundCents != int64(b.round.Settings.Total):
+		return game.RefundMismatch
+	case b.books.Claims < claims || b.round.Frozen:
+		return game.RefundWaiting
 	}
-	_, err = b.tx.NewInsert().Model(refund).Exec(ctx)
-	return err
+	return game.RefundApplied
 }
 
-// freeze freezes a locked round, and returns it as it is then. One that is frozen keeps its first reason; a draft and a settled
-// round stay as they are.
-func freeze(ctx context.Context, tx bun.Tx, round game.Round, why game.FreezeReason) (game.Round, error) {
-	if round.Frozen || round.Phase == game.Draft || round.Phase == game.Settled {
-		return round, nil
-	}
-	return freezeAs(ctx, tx, round, why)
-}
-
-// freezeAs freezes a locked round that is active or closed, or gives a frozen one a graver reason.
-func freezeAs(ctx context.Context, tx bun.Tx, round game.Round, why game.FreezeReason) (game.Round, error) {
-	frozen := round
-	frozen.Frozen, frozen.FreezeReason, frozen.FreezeVersion = true, why, round.FreezeVersion+1
-	err := updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
-		return q.Set("frozen = ?", true).Set("freeze_reason = ?", why).Set("freeze_version = ?", frozen.FreezeVersion)
+// Interrupt prepares the settlement of a closed round whose keys in Redis are lost. What the ledger holds becomes final: booked claims
+// stay with their players, and the rest goes back to the host with the next ApplyRefund, which then does not wait for claims that
+// cannot come any more. It may be repeated. A frozen round is not changed. game.ErrWrongPhase: the round is not closed.
+func (l *Ledger) Interrupt(ctx context.Context, id string) error {
+	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		b, err := l.lockRoundAndBooks(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if b.round.Phase != game.Closed {
+			return game.ErrWrongPhase
+		}
+		refund, found, err := readRefund(ctx, tx, id)
+		if err != nil || b.round.Frozen || (found && refund.AppliedAt > 0) {
+			return err
+		}
+		if found {
+			b.books.AcceptedClaims = b.books.Claims - refund.Claims
+			b.books.AcceptedCents = b.books.ClaimedCents - refund.ClaimedCents
+			return b.finish(ctx)
+		}
+		// Without the accepted difference, since refundStep adds it to what the refund names.
+		claims, cents := b.books.Claims-b.books.AcceptedClaims, b.books.ClaimedCents-b.books.AcceptedCents
+		_, err = tx.NewInsert().Model(&refundRow{
+			Round: id, Reason: string(b.round.Reason), ClosedAt: b.now, Claims: claims, ClaimedCents: cents,
+			RefundCents: int64(b.round.Settings.Total) - cents,
+		}).Exec(ctx)
+		return err
 	})
-	return frozen, err
-}
-
-// Escrow is what is held for a round's players right now.
-func (l *Ledger) Escrow(ctx context.Context, round game.Round) (game.Cents, error) {
-	cents, err := balance(ctx, l.read, purseOf(round).escrow())
 	if err != nil {
-		return 0, fmt.Errorf("read escrow of round %s: %w", round.ID, err)
+		return fmt.Errorf("interrupt round %s: %w", id, err)
 	}
-	return cents, nil
-}
-
-// HostBalance is the balance of a room's host in cents: below 0 is what the host owes for claims and for what is held.
-// Rehearsals do not count. A host who never began a round has 0.
-func (l *Ledger) HostBalance(ctx context.Context, room string) (game.Cents, error) {
-	cents, err := balance(ctx, l.read, purse{room: room}.host())
-	if errors.Is(err, game.ErrNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read the balance of the host of room %s: %w", room, err)
-	}
-	return cents, nil
+	return nil
 }

@@ -17,12 +17,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sqliteReaders is how many SELECTs can run beside each other and beside the writer.
+// sqliteReaders is how many SELECTs can run at the same time, besides the writer.
 const sqliteReaders = 4
 
-// openSQLite opens the file at path with two pools. SQLite has one writer at a time: the pool for changes has one
-// connection, and a transaction on it takes the write lock when it begins, so no two of them, in this process or another,
-// can each hold what the other waits for. In WAL mode readers never wait for it.
+// openSQLite opens the file at path with two pools. SQLite allows one writer at a time, so the pool for changes has one connection.
+// A transaction on it takes the write lock when it begins, so that no two of them, in this process or another, can deadlock. In
+// WAL mode readers never wait for the writer.
 func openSQLite(ctx context.Context, path string) (database, error) {
 	path, err := cleanSQLitePath(path)
 	if err != nil {
@@ -46,13 +46,13 @@ func openSQLite(ctx context.Context, path string) (database, error) {
 		write: write, read: read,
 		newDialect: func() schema.Dialect { return sqlitedialect.New() },
 		migrations: migrations, goose: goose.DialectSQLite3,
-		// A quarter of a millisecond of work, then a rest: a transaction of some hundreds of claims would take a core for five,
-		// which taps feel on two cores (BenchmarkTapsBesideSettling).
-		gently:         stride{rows: 32, rest: time.Millisecond},
-		refuses:        sqliteRefuses,
-		deadlocked:     func(error) bool { return false }, // one transaction at a time holds the file
-		lockMigrations: func(ctx context.Context) (*migrationLock, error) { return lockSQLite(ctx, path, write) },
-		lockAlone:      func(ctx context.Context) (func() error, error) { return lockBeside(ctx, path+".alone") },
+		// 32 rows are a quarter of a millisecond of work. Without pauses a transaction of some hundreds of claims would keep a core
+		// busy for 5 ms, see batchPacing.
+		pacing:          batchPacing{size: 32, pause: time.Millisecond},
+		rejects:         sqliteRejects,
+		isDeadlock:      func(error) bool { return false }, // one transaction at a time holds the file
+		lockMigrations:  func(ctx context.Context) (*migrationLock, error) { return lockSQLite(ctx, path, write) },
+		lockExclusively: func(ctx context.Context) (func() error, error) { return lockFile(ctx, path+".alone") },
 	}, nil
 }
 
@@ -89,10 +89,10 @@ func sqliteURI(path string) string {
 	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
-// openSQLiteWriter opens the pool for changes and its connection, which makes the file. Its cache of 64 MiB holds the index
-// of a million claims. What a statement of many rows needs to undo itself stays in memory: written to a temporary file it was a
-// quarter of the work of booking. The first connection of all turns the file to WAL: SQLite refuses that at once, without
-// waiting, while another does the same, hence the lock.
+// openSQLiteWriter opens the pool for changes and its connection, which creates the file. The cache of 64 MiB holds the index of a
+// million claims. temp_store(memory) keeps in memory what a statement of many rows needs for its own rollback: written to a
+// temporary file it was a quarter of the work of booking. The lock is there because the first connection switches the file to WAL
+// mode, and SQLite refuses that at once, without waiting, while another connection does the same.
 func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
 	write, err := sql.Open("sqlite", sqliteDSN(path, url.Values{
 		"_txlock": {"immediate"}, "_pragma": {"cache_size(-65536)", "wal_autocheckpoint(8000)", "temp_store(memory)"},
@@ -107,14 +107,14 @@ func openSQLiteWriter(ctx context.Context, path string) (_ *sql.DB, err error) {
 			err = errors.Join(err, write.Close())
 		}
 	}()
-	unlock, err := lockBeside(ctx, path)
+	unlock, err := lockFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	return write, errors.Join(write.PingContext(ctx), unlock())
 }
 
-func sqliteRefuses(err error) bool {
+func sqliteRejects(err error) bool {
 	var fault *sqlite.Error
 	if !errors.As(err, &fault) {
 		return false

@@ -71,7 +71,7 @@ func TestMigrateIsSafeWhenInstancesStartAtOnce(t *testing.T) {
 				instances[i] = must[*ledger.Ledger](t)(ledger.Open(t.Context(), url))
 				defer instances[i].Close()
 			}
-			atOnce(len(instances), func(i int) {
+			runConcurrently(len(instances), func(i int) {
 				for range 2 {
 					if err := instances[i].Migrate(t.Context()); err != nil {
 						t.Errorf("instance %d: %v", i, err)
@@ -103,7 +103,7 @@ func TestSQLiteConnectionsAreSafeForMoney(t *testing.T) {
 func TestMigrateGivesUpWaitingWithItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l := openLedger(t, "sqlite:"+path)
-	unlock, err := ledger.LockBeside(t.Context(), path)
+	unlock, err := ledger.LockFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

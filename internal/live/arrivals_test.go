@@ -132,7 +132,7 @@ func TestABlockedPlayerIsNotShown(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		wantNames(t, "before", tab, "bob", "ann")
 		list.set(nil, ann.ID)
-		r.rooms.Hear(game.Heard{Room: code})
+		r.rooms.Hear(game.Event{Room: code})
 		time.Sleep(2 * time.Second)
 		wantNames(t, "ann is blocked", tab, "bob")
 	})
@@ -180,7 +180,7 @@ func TestARenamedPlayerIsShownByTheirNewName(t *testing.T) {
 				books.rename(ann.ID, "ann")
 				wait := forgetNames + 2*time.Second
 				if heard {
-					r.rooms.Hear(game.Heard{Room: code, ForHosts: "players_changed"})
+					r.rooms.Hear(game.Event{Room: code, ForHosts: "players_changed"})
 					wait = time.Second
 				}
 				time.Sleep(wait)

@@ -30,7 +30,7 @@ func TestAGapIsFilledWithinTwoSeconds(t *testing.T) {
 		round := r.begin(plan())
 		until(round.StartsAt + 5000)
 		deaf := true
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Heard) bool { return deaf } })
+		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return deaf } })
 		r.world.claim(round.ID, 1, ann.ID, "somebody")
 		r.world.claim(round.ID, 2, "somebody")
 		r.world.set(func(*world) { deaf = false })
@@ -50,7 +50,7 @@ func TestATallyShowsWhatIsMissing(t *testing.T) {
 		_, m := r.sit(r.room, ann)
 		round := r.begin(plan())
 		until(round.StartsAt + 5000)
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil } })
+		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
 		r.world.claim(round.ID, 1, ann.ID)
 		screen := &member{}
 		r.room.Watch(wire.RoleScreen, screen)
@@ -69,7 +69,7 @@ func TestAFailedReadIsRepeatedSoon(t *testing.T) {
 		_, m := r.sit(r.room, ann)
 		round := r.begin(plan())
 		until(round.StartsAt + 5000)
-		r.world.set(func(w *world) { r.side.ear.deaf = func(game.Heard) bool { return true } })
+		r.world.set(func(w *world) { r.side.ear.deaf = func(game.Event) bool { return true } })
 		r.world.claim(round.ID, 1, ann.ID)
 		failed := 0
 		r.world.set(func(w *world) {
@@ -81,7 +81,7 @@ func TestAFailedReadIsRepeatedSoon(t *testing.T) {
 				return nil
 			}
 		})
-		r.rooms.Hear(game.Heard{Room: code, Lost: true})
+		r.rooms.Hear(game.Event{Room: code, Missed: true})
 		learnsWithin(t, m, 1, activePace+3*leastPause)
 	})
 }
@@ -98,7 +98,7 @@ func TestAReconnectionReadsAgainAtOnce(t *testing.T) {
 		r.world.claim(round.ID, 1, ann.ID)
 		r.world.close(round.ID, game.Stopped)
 		r.world.set(func(*world) { r.side.ear.rooms[code] = true })
-		r.rooms.Hear(game.Heard{Room: code, Lost: true})
+		r.rooms.Hear(game.Event{Room: code, Missed: true})
 		learnsWithin(t, m, 1, 100*time.Millisecond)
 		seen := changes(t, m)
 		if last := seen[len(seen)-1].Round; last.Phase != game.Closed {
@@ -144,7 +144,7 @@ func TestCatchingUpIsTriedUntilItWorks(t *testing.T) {
 		until(round.StartsAt + 5000)
 		r.world.set(func(w *world) {
 			w.fails = func(string) error { return fmt.Errorf("redis: %w", game.ErrUnknown) }
-			r.side.ear.deaf = func(game.Heard) bool { return true }
+			r.side.ear.deaf = func(game.Event) bool { return true }
 		})
 		r.world.claim(round.ID, 1, ann.ID)
 		time.Sleep(10 * time.Second)
@@ -158,7 +158,7 @@ func TestARoundWhoseMessageWasLostIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		_, m := r.sit(r.room, r.books.Join(code, "ann"))
-		r.world.set(func(*world) { r.side.ear.deaf = func(game.Heard) bool { return true } })
+		r.world.set(func(*world) { r.side.ear.deaf = func(game.Event) bool { return true } })
 		time.Sleep(777 * time.Millisecond)
 		r.begin(plan())
 		time.Sleep(2 * time.Second)
@@ -235,7 +235,7 @@ func TestSoldOutIsKnownFromABatchOfOnesOwn(t *testing.T) {
 		r := newRig(t)
 		round := r.begin(plan())
 		until(round.StartsAt + 5000)
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil } })
+		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
 		r.world.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 		r.rooms.Grabbed(code, "another-round", game.Grabbed{})
 		synctest.Wait()

@@ -77,7 +77,7 @@ func TestABlockedPlayerIsSentAway(t *testing.T) {
 				list.set(nil, ann.ID)
 				wait := 2 * time.Second
 				if heard {
-					r.rooms.Hear(game.Heard{Room: code})
+					r.rooms.Hear(game.Event{Room: code})
 					wait = 2 * leastPause
 				}
 				time.Sleep(wait)
@@ -116,7 +116,7 @@ func TestHostsHearOfNewsOnceABeat(t *testing.T) {
 		r.room.Watch(wire.RoleHost, host)
 		r.room.Watch(wire.RoleScreen, screen)
 		for range 500 {
-			r.rooms.Hear(game.Heard{Room: code, ForHosts: "players"})
+			r.rooms.Hear(game.Event{Room: code, ForHosts: "players"})
 		}
 		time.Sleep(hostsEvery * beat)
 		synctest.Wait()
@@ -124,7 +124,7 @@ func TestHostsHearOfNewsOnceABeat(t *testing.T) {
 			t.Errorf("the host hears %v", said)
 		}
 		for range 20 {
-			r.rooms.Hear(game.Heard{Room: code, ForHosts: "players"})
+			r.rooms.Hear(game.Event{Room: code, ForHosts: "players"})
 			time.Sleep(hostsEvery * beat / 4)
 		}
 		time.Sleep(hostsEvery * beat)

@@ -28,7 +28,7 @@ func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 		time.Sleep(time.Second)
 		heal := r.books.Hang()
 		from := time.Now()
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil } })
+		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
 		for drop := range game.DropID(20) {
 			if drop%3 == 0 && drop < 15 {
 				r.world.claim(round.ID, 2+drop, []string{ann.ID, eve.ID}[drop%2])
@@ -109,7 +109,7 @@ func TestKnownNamesStayWhileTheyCannotBeReadAgain(t *testing.T) {
 		r.world.claim(round.ID, 1, bob.ID)
 		time.Sleep(time.Second)
 		r.books.Fail(game.ErrBusy)
-		r.rooms.Hear(game.Heard{Room: code, ForHosts: "players_changed"}) // somebody may have been renamed
+		r.rooms.Hear(game.Event{Room: code, ForHosts: "players_changed"}) // somebody may have been renamed
 		r.world.claim(round.ID, 2, bob.ID)
 		time.Sleep(2 * forgetNames)
 		wantRanks(t, screen, map[string]string{bob.ID: "bob"})

@@ -139,11 +139,11 @@ func (l *life) do(s step) error {
 		l.grant(l.seat.player, s.drop)
 	case "own win lost":
 		deaf := ear.deaf
-		w.set(func(*world) { ear.deaf = func(h game.Heard) bool { return h.Claims != nil } })
+		w.set(func(*world) { ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
 		l.grant(l.seat.player, s.drop)
 		w.set(func(*world) { ear.deaf = deaf })
 	case "deaf":
-		w.set(func(*world) { ear.deaf = func(game.Heard) bool { return true } })
+		w.set(func(*world) { ear.deaf = func(game.Event) bool { return true } })
 	case "hears":
 		w.set(func(*world) { ear.deaf = nil })
 	case "freeze", "thaw":

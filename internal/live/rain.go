@@ -10,7 +10,7 @@ import (
 type rain struct {
 	round    game.Round // settings from SQL, the rest as Redis last said
 	schedule game.Schedule
-	left     game.Left
+	left     game.Total
 
 	// Two of the reasons why a round may be on hold: Redis has its flag set, and Redis has lost its keys. The third is SQL's.
 	frozen, keysLost bool
@@ -43,7 +43,7 @@ const (
 )
 
 func newRain(round game.Round, now game.Moment) *rain {
-	r := &rain{round: round, left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total}, sent: -1}
+	r := &rain{round: round, left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total}, sent: -1}
 	r.schedule = game.NewSchedule(round.Settings, round.Secret)
 	if round.StartsAt > 0 { // else Redis has not opened it yet, or not told us
 		r.sent = r.falling(now)
@@ -134,7 +134,7 @@ func (r *rain) hold(booked game.Round) {
 }
 
 // noteLeft believes what is less: packets only ever go.
-func (r *rain) noteLeft(left game.Left) {
+func (r *rain) noteLeft(left game.Total) {
 	if left.Packets < r.left.Packets {
 		r.left = left
 	}

@@ -34,7 +34,7 @@ func newProcess(t *testing.T, address string, books *testkit.Books) *process {
 	}
 	p := &process{t: t, redis: redis}
 	p.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, g game.Grabbed) { p.rooms.Grabbed(room, round, g) }})
-	p.ear = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Heard) { p.rooms.Hear(heard) })
+	p.ear = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { p.rooms.Hear(heard) })
 	p.rooms = New(Options{
 		Books: books, Pool: redis, Ear: p.ear, Clock: redis.Clock(), Committer: p.committer, TapsPerSecond: 1000, TapBurst: 1000,
 	})
@@ -84,7 +84,7 @@ func (p *process) grab(round game.Round, drop game.DropID, players ...game.Playe
 	}
 }
 
-// Case 29: ties on the leaderboard were ordered differently on two screens. Here who reached the total first is first, on both.
+// Ties on the leaderboard were ordered differently on two screens. Here who reached the total first is first, on both.
 func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)

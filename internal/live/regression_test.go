@@ -58,7 +58,7 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		seat, _ := r.sit(r.room, r.books.Join(code, "ann"))
-		r.world.set(func(*world) { r.side.ear.deaf = func(game.Heard) bool { return true } })
+		r.world.set(func(*world) { r.side.ear.deaf = func(game.Event) bool { return true } })
 		round := r.begin(plan(func(s *game.Settings) { s.BombPercent, s.Countdown = 50, 0 }))
 		time.Sleep(300 * time.Millisecond)
 		schedule := game.NewSchedule(round.Settings, round.Secret)
@@ -130,7 +130,7 @@ func TestWhoSitsDownWhileClaimsAreReadMissesNone(t *testing.T) {
 					<-sat
 				}
 			}
-			r.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil }
+			r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil }
 		})
 		r.room.lost.Store(true)
 		<-held
@@ -241,7 +241,7 @@ func TestASilentLossIsNoticedWithinTwoSeconds(t *testing.T) {
 		_, tab := r.sit(r.room, ann)
 		round := r.begin(plan())
 		r.world.set(func(*world) {
-			r.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil || h.Tally != nil }
+			r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil || h.Tally != nil }
 		})
 		for _, ms := range []int64{3100, 7350, 11_770, 15_930} {
 			until(round.StartsAt + game.Moment(ms))

@@ -160,7 +160,7 @@ func (i *instance) Write(line []byte) (int, error) {
 func newInstance(t *testing.T, w *world, books *testkit.Books, name string, change ...func(*Options)) *instance {
 	t.Helper()
 	i := &instance{t: t, books: books, clock: &clock{spread: 1}, committer: &committer{}, closes: true}
-	e := &ear{rooms: make(map[string]bool), hear: func(heard game.Heard) { i.rooms.Hear(heard) }}
+	e := &ear{rooms: make(map[string]bool), hear: func(heard game.Event) { i.rooms.Hear(heard) }}
 	w.set(func(w *world) { w.ears = append(w.ears, e) })
 	i.side = &side{world: w, name: name, ear: e}
 	options := Options{

@@ -22,7 +22,7 @@ type Room struct {
 	code string
 	name string
 
-	inbox     chan game.Heard
+	inbox     chan game.Event
 	work      chan func()   // to the speaking loop
 	wake      chan struct{} // wakes the loop that reads Redis
 	wakeBooks chan struct{} // wakes the loop that reads SQL
@@ -62,7 +62,7 @@ const (
 func newRoom(opts *Options, known game.Room) *Room {
 	return &Room{
 		opts: opts, code: known.Code, name: known.Name,
-		inbox: make(chan game.Heard, inboxSize), work: make(chan func()),
+		inbox: make(chan game.Event, inboxSize), work: make(chan func()),
 		wake: make(chan struct{}, 1), wakeBooks: make(chan struct{}, 1),
 		seats: make(map[string]*Seat), news: make(map[string]bool),
 		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}},
@@ -312,7 +312,7 @@ func wake(loop chan<- struct{}) {
 	}
 }
 
-func (r *Room) hear(heard game.Heard) {
+func (r *Room) hear(heard game.Event) {
 	select {
 	case r.inbox <- heard:
 	default:
@@ -322,7 +322,7 @@ func (r *Room) hear(heard game.Heard) {
 }
 
 // noteLeft takes note of what a batch of taps from here left of a round.
-func (r *Room) noteLeft(round string, left game.Left) {
+func (r *Room) noteLeft(round string, left game.Total) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rain == nil || r.rain.round.ID != round {

@@ -40,7 +40,7 @@ type Pool interface {
 	PublishTally(ctx context.Context, room string, tally []byte) error
 }
 
-// Ear is this instance's subscription. After Add, and after every reconnection, Rooms.Hear is told Lost for the room.
+// Ear is this instance's subscription. After Add, and after every reconnection, Rooms.Hear gets an event with Missed for the room.
 type Ear interface {
 	Add(ctx context.Context, room string) error
 	Remove(ctx context.Context, room string) error
@@ -248,7 +248,7 @@ func (r *Rooms) load(ctx context.Context, code string, e *entry) error {
 }
 
 // Hear takes one message from Redis. It never blocks: a room whose inbox is full reads everything again.
-func (r *Rooms) Hear(heard game.Heard) {
+func (r *Rooms) Hear(heard game.Event) {
 	if room := r.find(heard.Room); room != nil {
 		room.hear(heard)
 	}

@@ -17,7 +17,7 @@ import (
 // say publishes a notice to whoever listens to the room.
 func (r *rig) say(code string) {
 	r.world.set(func(w *world) {
-		w.publish(game.Heard{Room: r.room.code, Notice: wire.Encode(wire.Notice{Code: code})})
+		w.publish(game.Event{Room: r.room.code, Notice: wire.Encode(wire.Notice{Code: code})})
 	})
 	synctest.Wait()
 }
@@ -165,7 +165,7 @@ func TestComingAndGoingNeverLosesTheSubscription(t *testing.T) {
 					m := &member{}
 					room.Watch(wire.RoleScreen, m)
 					r.world.set(func(w *world) {
-						w.publish(game.Heard{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
+						w.publish(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
 					})
 					time.Sleep(time.Second)
 					if len(noticesOf(t, m)) < 1 {
@@ -257,7 +257,7 @@ func TestHearDoesNotWaitForClose(t *testing.T) {
 		<-held
 		heard := make(chan struct{})
 		go func() {
-			r.rooms.Hear(game.Heard{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
+			r.rooms.Hear(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
 			close(heard)
 		}()
 		time.Sleep(10 * time.Second) // with the mutex held the bubble could not even move its clock

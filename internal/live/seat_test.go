@@ -346,7 +346,7 @@ func TestAGapInTheClaimsMakesItAsk(t *testing.T) {
 		p := seated(t, func(s *game.Settings) { s.Pace = game.PaceEven })
 		p.at(9000) // packets 1 to 4 are out
 		lost := true
-		p.rig.world.set(func(*world) { p.rig.side.ear.deaf = func(game.Heard) bool { return lost } })
+		p.rig.world.set(func(*world) { p.rig.side.ear.deaf = func(game.Event) bool { return lost } })
 		p.claimed(1)
 		lost = false
 		p.rig.world.set(func(w *world) { w.fails = func(string) error { return game.ErrUnknown } }) // nothing can be read again
@@ -360,7 +360,7 @@ func TestAGapInTheClaimsMakesItAsk(t *testing.T) {
 	})
 }
 
-// Case 10: a winner who taps after the pool is empty hears their own result, not "gone". So sold_out comes from
+// A winner who taps after the pool is empty hears their own result, not "gone". So sold_out comes from
 // memory only after the player's claims were read again.
 func TestSoldOutIsToldOnceOwnClaimsWereRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -374,7 +374,7 @@ func TestSoldOutIsToldOnceOwnClaimsWereRead(t *testing.T) {
 				}
 			}
 		})
-		p.rig.world.set(func(*world) { p.rig.side.ear.deaf = func(h game.Heard) bool { return h.Claims != nil } })
+		p.rig.world.set(func(*world) { p.rig.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
 		p.rig.world.claim(p.round.ID, 7, p.seat.player) // not heard
 		p.rig.world.set(func(*world) { p.rig.side.ear.deaf = nil })
 		p.claimed(9)
@@ -403,8 +403,8 @@ func TestAnOldMessageDoesNotFillThePoolAgain(t *testing.T) {
 		p.claimed(10)
 		time.Sleep(100 * time.Millisecond)
 		p.want(8, game.SoldOut) // as soon as own claims were read
-		p.rig.rooms.Hear(game.Heard{Room: code, Claims: &game.Claimed{
-			Round: p.round.ID, Left: game.Left{Packets: 6, Cents: 600},
+		p.rig.rooms.Hear(game.Event{Room: code, Claims: &game.Claimed{
+			Round: p.round.ID, Left: game.Total{Packets: 6, Cents: 600},
 			Claims: []game.Claim{{Player: "somebody", Drop: 1, Cents: 100, Number: 4}},
 		}})
 		synctest.Wait()

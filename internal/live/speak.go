@@ -64,7 +64,7 @@ func (r *Room) spread(part int) {
 }
 
 // take takes one message from Redis.
-func (r *Room) take(heard game.Heard) {
+func (r *Room) take(heard game.Event) {
 	switch {
 	case heard.Claims != nil:
 		r.claimed(heard.Claims)
@@ -76,7 +76,7 @@ func (r *Room) take(heard game.Heard) {
 		r.news[heard.ForHosts] = true
 		r.names.mistrust() // it may be about players
 	default: // another round, another phase, other doors, or something was lost: read it
-		if heard.Lost {
+		if heard.Missed {
 			r.lost.Store(true)
 		}
 		r.nudge()

@@ -191,7 +191,7 @@ func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
 	})
 }
 
-// Case 28: people come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that
+// People come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that
 // comes after it is lost, or older than it; what is sent to all comes to all in the same order.
 func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 		for n := range 150 {
 			r.world.claim(round.ID, game.DropID(n+1), ann.ID, "somebody") //nolint:gosec // small
 			r.world.set(func(w *world) {
-				w.publish(game.Heard{Room: code, Notice: wire.Encode(wire.Notice{Code: fmt.Sprint(n)})})
+				w.publish(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: fmt.Sprint(n)})})
 			})
 			time.Sleep(10 * time.Millisecond)
 		}

@@ -139,7 +139,7 @@ func count(ctx context.Context, opts *Options, round game.Round, last wire.Tally
 	case keysLost(err) && round.Phase.Active() && last.Round == round.ID:
 		return last, nil
 	case keysLost(err): // not opened yet, or long over: SQL knows what was claimed
-		standing = game.Standing{Left: game.Left{
+		standing = game.Standing{Left: game.Total{
 			Packets: round.Settings.Packets - round.Claimed.Packets, Cents: round.Settings.Total - round.Claimed.Cents,
 		}}
 	case err != nil:

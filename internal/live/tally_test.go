@@ -71,7 +71,7 @@ func TestPlayersHearTheTallyInTurns(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		from := time.Now()
 		r.world.set(func(w *world) {
-			w.publish(game.Heard{Room: code, Tally: wire.Encode(wire.Tally{Epoch: 1 << 60, Serial: 1})})
+			w.publish(game.Event{Room: code, Tally: wire.Encode(wire.Tally{Epoch: 1 << 60, Serial: 1})})
 		})
 		time.Sleep(1100 * time.Millisecond)
 		moments := make(map[time.Duration]int)
@@ -109,10 +109,10 @@ func TestOldTalliesAreIgnored(t *testing.T) {
 		r.world.set(func(w *world) { w.until, w.holder = time.Now().Add(time.Hour), "somebody else" })
 		for _, number := range [][2]int64{{0, 5}, {0, 4}, {0, 5}, {-1, 9}, {1, 1}, {0, 6}, {1, 1}, {1, 2}} {
 			r.world.set(func(w *world) {
-				w.publish(game.Heard{Room: code, Tally: wire.Encode(wire.Tally{Epoch: epoch + number[0], Serial: number[1]})})
+				w.publish(game.Event{Room: code, Tally: wire.Encode(wire.Tally{Epoch: epoch + number[0], Serial: number[1]})})
 			})
 		}
-		r.world.set(func(w *world) { w.publish(game.Heard{Room: code, Tally: []byte("{")}) })
+		r.world.set(func(w *world) { w.publish(game.Event{Room: code, Tally: []byte("{")}) })
 		synctest.Wait()
 		var seen [][2]int64
 		for _, tally := range tallies(t, screen)[before:] {

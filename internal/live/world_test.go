@@ -67,7 +67,7 @@ func (w *world) open(round game.Round) game.Round {
 	round.StartsAt = now() + game.Moment(round.Settings.Countdown.Milliseconds())
 	round.EndsAt = round.StartsAt + game.Moment(round.Settings.Duration.Milliseconds())
 	w.rounds[round.ID] = &state{round: round}
-	w.publish(game.Heard{Room: round.Room, Round: round.ID})
+	w.publish(game.Event{Room: round.Room, Round: round.ID})
 	return round
 }
 
@@ -76,7 +76,7 @@ func (w *world) close(id string, reason game.CloseReason) {
 	defer w.mu.Unlock()
 	if s := w.rounds[id]; s.closed == "" {
 		s.closed, s.changed = reason, time.Now()
-		w.publish(game.Heard{Room: s.round.Room, Round: id})
+		w.publish(game.Event{Room: s.round.Room, Round: id})
 	}
 }
 
@@ -84,7 +84,7 @@ func (w *world) freeze(id string, frozen bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rounds[id].frozen, w.rounds[id].changed = frozen, time.Now()
-	w.publish(game.Heard{Room: w.rounds[id].round.Room, Round: id})
+	w.publish(game.Event{Room: w.rounds[id].round.Room, Round: id})
 }
 
 // lose takes a round's keys away, without a word to anybody, and returns what brings them back.
@@ -107,12 +107,12 @@ func (w *world) claim(id string, drop game.DropID, players ...string) []game.Cla
 		s.claims = append(s.claims, claim)
 		claims = append(claims, claim)
 	}
-	w.publish(game.Heard{Room: s.round.Room, Claims: &game.Claimed{Round: id, Left: s.left(), Claims: claims}})
+	w.publish(game.Event{Room: s.round.Room, Claims: &game.Claimed{Round: id, Left: s.left(), Claims: claims}})
 	return claims
 }
 
-func (s *state) left() game.Left {
-	left := game.Left{Packets: s.round.Settings.Packets - len(s.claims), Cents: s.round.Settings.Total}
+func (s *state) left() game.Total {
+	left := game.Total{Packets: s.round.Settings.Packets - len(s.claims), Cents: s.round.Settings.Total}
 	for _, claim := range s.claims {
 		left.Cents -= claim.Cents
 	}
@@ -120,7 +120,7 @@ func (s *state) left() game.Left {
 }
 
 // publish tells every ear that is not deaf; under the lock, so all hear in one order.
-func (w *world) publish(heard game.Heard) {
+func (w *world) publish(heard game.Event) {
 	for _, e := range w.ears {
 		if e.rooms[heard.Room] && (e.deaf == nil || !e.deaf(heard)) {
 			e.hear(heard)
@@ -178,8 +178,8 @@ type side struct {
 
 type ear struct {
 	rooms map[string]bool
-	hear  func(game.Heard)
-	deaf  func(game.Heard) bool // messages that get lost
+	hear  func(game.Event)
+	deaf  func(game.Event) bool // messages that get lost
 }
 
 func (s *side) Snapshot(ctx context.Context, id string, top, latest int) (game.Standing, error) {
@@ -323,7 +323,7 @@ func (s *side) PublishTally(ctx context.Context, room string, text []byte) error
 		return err
 	}
 	s.tallies = append(s.tallies, published{tally, s.name, time.Now()})
-	s.publish(game.Heard{Room: room, Tally: text})
+	s.publish(game.Event{Room: room, Tally: text})
 	return nil
 }
 
@@ -334,7 +334,7 @@ func (s *side) Add(ctx context.Context, room string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ear.rooms[room] = true
-	s.ear.hear(game.Heard{Room: room, Lost: true})
+	s.ear.hear(game.Event{Room: room, Missed: true})
 	return nil
 }
 

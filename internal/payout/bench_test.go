@@ -12,7 +12,7 @@ func BenchmarkSender(b *testing.B) {
 	for name, newDatabase := range databases {
 		for size, packets := range map[int]int{1: 1000, 100: 20_000} {
 			b.Run(fmt.Sprintf("%s/%d-a-payout", name, size), func(b *testing.B) {
-				l, d := openBooks(b, newDatabase(b), size, time.Now), newDesk(b)
+				l, d := openBooks(b, newDatabase(b), size, time.Now), newReceiver(b)
 				sender := newSender(b, l, d.server.URL, time.Now)
 				sender.client.Timeout = 5 * time.Second
 				var spent time.Duration

@@ -1,15 +1,15 @@
 // Package payout tells the host's own balance system what players have won, in the form of Standard Webhooks
 // (https://www.standardwebhooks.com): one signed POST for each payout.
 //
-// What holds here:
+// Invariants kept here:
 //
-//   - A payout has one id for ever. A lost answer, a second worker or a crash make it be sent again under that id, and the
-//     receiver, who knows it, credits nobody twice.
-//   - A payout is paid once the receiver has said 2xx, and not before. Anything else, silence too, means unknown: it is sent
-//     again, with growing delays, until a day has passed; then it waits for the host.
-//   - Posts go where the host wanted them, and nowhere else: no redirects, no proxies, no plain http but within this machine,
-//     and never to link-local addresses, where clouds keep their secrets. Addresses are checked at the start and again at
-//     every connection, whatever a name has come to mean since.
+//   - A payout keeps one id. After a lost response, a crash, or because of a second worker, it is sent again under that id, by which
+//     the receiver recognizes it and credits nobody twice.
+//   - A payout is paid once the receiver has responded with 2xx, and not before. Any other outcome, a timeout too, means unknown: it
+//     is sent again with growing delays for a day; then it waits for the host.
+//   - Requests go only to the address that the host configured: no redirects, no proxies, plain http only to this machine, and never
+//     to link-local addresses, where clouds serve credentials. Addresses are checked at the start, and again for every connection,
+//     since a name may resolve to another address by then.
 package payout
 
 import (
@@ -22,45 +22,45 @@ import (
 	"sync/atomic"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
-// Books are the payouts in SQL. Every step may be repeated.
+// Books is the payouts in SQL. Every step may be repeated.
 type Books interface {
-	// MakePayouts makes some of those that are planned; 0: there are no more.
+	// MakePayouts creates some of the planned payouts, and returns how many; 0: there are no more.
 	MakePayouts(ctx context.Context) (int, error)
-	// LeasePayouts gives up to count that are due to the caller alone; after the lease they are due again.
+	// LeasePayouts leases up to count due payouts to the caller; when the lease expires they are due again.
 	LeasePayouts(ctx context.Context, count int, lease time.Duration) ([]game.Payout, error)
 	// NotePaid moves the money, once.
 	NotePaid(ctx context.Context, payout game.Payout) error
-	// PutOff makes a payout due again after a delay; GiveUp leaves it to the host.
-	PutOff(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error
-	GiveUp(ctx context.Context, payout game.Payout, problem string) error
+	// PostponePayout makes a payout due again after a delay; FailPayout leaves it to the host.
+	PostponePayout(ctx context.Context, payout game.Payout, problem string, delay time.Duration) error
+	FailPayout(ctx context.Context, payout game.Payout, problem string) error
 }
 
 const (
-	// atOnce is how many payouts one sender posts beside each other, leased how many it takes at a time.
-	atOnce = 8
-	leased = 32
-	// idle is how long a sender waits when nothing is due.
-	idle = 500 * time.Millisecond
-	// noteFor bounds one step in the books.
-	noteFor = 5 * time.Second
+	// postConcurrency is how many payouts a sender posts at a time, leaseBatch how many it leases at once.
+	postConcurrency = 8
+	leaseBatch      = 32
+	// idlePause is how long a sender waits if nothing is due.
+	idlePause = 500 * time.Millisecond
+	// noteTimeout bounds one call to Books.
+	noteTimeout = 5 * time.Second
 
-	firstDelay = 5 * time.Second
-	worstDelay = 2 * time.Hour
-	giveUpTime = 24 * time.Hour // from the first attempt
+	initialDelay = 5 * time.Second
+	maxDelay     = 2 * time.Hour
+	giveUpAfter  = 24 * time.Hour // from the first attempt
 )
 
-// Options say how a sender works. Zero values are what serve uses; Target and Secret are needed.
+// Options of a sender. Target and Secret are required; zero values of the others mean the defaults given here.
 type Options struct {
 	Target Target
 	Secret Secret
-	// Timeout bounds one POST, with its answer; 5 s.
+	// Timeout bounds one POST with its response; 5 s.
 	Timeout time.Duration
-	// Lease is how long a payout is left to a sender that does not say what became of it; 60 s. It must be longer than the
-	// timeouts of all posts that a sender makes one after the other.
+	// Lease is how long a payout is leased to a sender; 60 s. It must be longer than the timeouts of all POSTs that a sender
+	// makes one after the other for one batch.
 	Lease time.Duration
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil: no log
@@ -81,7 +81,7 @@ func (o *Options) fill() {
 	}
 }
 
-// Counts are what a sender has done since it was made.
+// Counts are totals since the sender was created.
 type Counts struct{ Paid, PutOff, GivenUp int64 }
 
 // Sender posts payouts that are due. Safe for concurrent use, and beside others on the same Books.
@@ -105,15 +105,15 @@ func (s *Sender) Counts() Counts {
 	return Counts{s.paid.Load(), s.putOff.Load(), s.givenUp.Load()}
 }
 
-// Run sends what is due until ctx is done; then it returns when the posts under way are over.
+// Run sends due payouts until ctx is done and the POSTs under way have ended.
 func (s *Sender) Run(ctx context.Context) {
 	defer s.client.CloseIdleConnections()
 	for failures := 0; ctx.Err() == nil; {
 		sent, err := s.SendDue(ctx)
-		wait := idle
+		wait := idlePause
 		switch {
 		case err != nil && ctx.Err() == nil:
-			wait = patience.Delay(failures, time.Second, 30*time.Second)
+			wait = backoff.Delay(failures, time.Second, 30*time.Second)
 			failures++
 			s.log.Warn("cannot send payouts", "error", err, "again_in", wait)
 		case sent > 0:
@@ -128,10 +128,10 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// SendDue makes and sends some of what is due, and returns how much that was; 0: nothing is. When the receiver takes none of
-// it that is an error too: it is better left alone for a while.
+// SendDue creates or sends some due payouts, and returns how many; 0: none is due. If the receiver accepts none of them that is an
+// error, so that Run leaves it alone for a while.
 func (s *Sender) SendDue(ctx context.Context) (int, error) {
-	due, err := s.books.LeasePayouts(ctx, leased, s.options.Lease)
+	due, err := s.books.LeasePayouts(ctx, leaseBatch, s.options.Lease)
 	if err != nil {
 		return 0, err //nolint:wrapcheck // says itself what it could not do
 	}
@@ -140,11 +140,11 @@ func (s *Sender) SendDue(ctx context.Context) (int, error) {
 	}
 	failed := make([]error, len(due))
 	var senders sync.WaitGroup
-	places := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, postConcurrency)
 	for i, payout := range due {
-		places <- struct{}{}
+		slots <- struct{}{}
 		senders.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			failed[i] = s.send(ctx, payout)
 		})
 	}
@@ -155,17 +155,17 @@ func (s *Sender) SendDue(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// send posts one payout and notes what became of it. What was posted is noted also when ctx has ended; what was not posted
-// before that is left to the next sender. A note that fails is as good as a crash: the payout is due again after its lease.
-// It returns why it was not paid.
+// send posts one payout and records the outcome. The outcome of a POST is recorded even if ctx ends
+// meanwhile; if ctx has ended before, the payout is left to the next sender. If recording fails, the payout is due again after its
+// lease, as after a crash. It returns why the payout was not paid.
 func (s *Sender) send(ctx context.Context, payout game.Payout) (failed error) {
 	after := context.WithoutCancel(ctx)
-	note := func(ctx context.Context) error { return s.books.PutOff(ctx, payout, payout.Problem, 0) }
+	note := func(ctx context.Context) error { return s.books.PostponePayout(ctx, payout, payout.Problem, 0) }
 	if failed = ctx.Err(); failed == nil {
 		failed = s.post(after, payout)
-		note = s.verdict(payout, failed)
+		note = s.decideOutcome(payout, failed)
 	}
-	noting, cancel := context.WithTimeout(after, noteFor)
+	noting, cancel := context.WithTimeout(after, noteTimeout)
 	defer cancel()
 	if err := note(noting); err != nil {
 		s.log.Warn("cannot note what became of a payout", "payout", payout.ID(), "error", err)
@@ -173,19 +173,19 @@ func (s *Sender) send(ctx context.Context, payout game.Payout) (failed error) {
 	return failed
 }
 
-// verdict is what is to be noted of a payout that was posted.
-func (s *Sender) verdict(payout game.Payout, failed error) func(context.Context) error {
+// decideOutcome returns the call to Books that records the outcome of a POST: paid, put off, or given up.
+func (s *Sender) decideOutcome(payout game.Payout, failed error) func(context.Context) error {
 	if failed == nil {
 		s.paid.Add(1)
 		return func(ctx context.Context) error { return s.books.NotePaid(ctx, payout) }
 	}
-	problem, again := failed.Error(), patience.Delay(payout.Attempts-1, firstDelay, worstDelay)
-	if end := time.UnixMilli(int64(payout.TriedAt)).Add(giveUpTime); s.options.Now().Add(again).After(end) {
+	problem, again := failed.Error(), backoff.Delay(payout.Attempts-1, initialDelay, maxDelay)
+	if end := time.UnixMilli(int64(payout.TriedAt)).Add(giveUpAfter); s.options.Now().Add(again).After(end) {
 		s.givenUp.Add(1)
 		s.log.Error("a payout is given up", "payout", payout.ID(), "cents", int64(payout.Total.Cents), "attempts", payout.Attempts, "problem", problem)
-		return func(ctx context.Context) error { return s.books.GiveUp(ctx, payout, problem) }
+		return func(ctx context.Context) error { return s.books.FailPayout(ctx, payout, problem) }
 	}
 	s.putOff.Add(1)
 	s.log.Debug("a payout is put off", "payout", payout.ID(), "attempts", payout.Attempts, "problem", problem, "again_in", again.Round(time.Second))
-	return func(ctx context.Context) error { return s.books.PutOff(ctx, payout, problem, again) }
+	return func(ctx context.Context) error { return s.books.PostponePayout(ctx, payout, problem, again) }
 }

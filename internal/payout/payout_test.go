@@ -24,7 +24,7 @@ func TestPayoutsArePostedAndPaid(t *testing.T) {
 	for _, size := range []int{1, 4} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			onEach(t, func(t *testing.T, database string) {
-				l, d := openBooks(t, database, size, time.Now), newDesk(t)
+				l, d := openBooks(t, database, size, time.Now), newReceiver(t)
 				round, players := settledRound(t, l, 10)
 				sender := newSender(t, l, d.server.URL+"/redrain", time.Now)
 				sendAll(t, sender)
@@ -42,11 +42,11 @@ func TestPayoutsArePostedAndPaid(t *testing.T) {
 	}
 }
 
-// A receiver that is down, full or redirects is asked again with growing delays, under the same id with the same body, and
-// given up after a day. The host has it sent again.
-func TestAFailingReceiverIsAskedForADay(t *testing.T) {
+// A payout to a receiver that fails or redirects is retried with growing delays, with the same id and body, and given up after a day.
+// Then the host has it sent again.
+func TestFailingReceiverIsRetriedForADay(t *testing.T) {
 	onEach(t, func(t *testing.T, database string) {
-		now, d := newClock(), newDesk(t)
+		now, d := newClock(), newReceiver(t)
 		l := openBooks(t, database, 10, now.Now)
 		round, players := settledRound(t, l, 3)
 		d.misbehave(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, nil)
@@ -64,16 +64,16 @@ func TestAFailingReceiverIsAskedForADay(t *testing.T) {
 			}
 			wait := time.UnixMilli(int64(last.DueAt)).Sub(now.Now())
 			waits = append(waits, wait)
-			now.pass(wait - time.Millisecond)
+			now.advance(wait - time.Millisecond)
 			if sent, err := sender.SendDue(t.Context()); sent != 0 || err != nil {
 				t.Fatalf("sent too early: %d, %v", sent, err)
 			}
-			now.pass(time.Millisecond)
+			now.advance(time.Millisecond)
 		}
-		if spent := now.Now().Sub(first); last.State != game.PayoutFailed || last.Problem != "answered 503" || spent > giveUpTime || spent < giveUpTime-worstDelay {
+		if spent := now.Now().Sub(first); last.State != game.PayoutFailed || last.Problem != "answered 503" || spent > giveUpAfter || spent < giveUpAfter-maxDelay {
 			t.Errorf("after %v it is %+v", spent, last)
 		}
-		if waits[0] < firstDelay/2 || waits[0] > firstDelay || waits[len(waits)-1] < worstDelay/2 || last.Attempts != len(waits)+1 || len(waits) > 60 {
+		if waits[0] < initialDelay/2 || waits[0] > initialDelay || waits[len(waits)-1] < maxDelay/2 || last.Attempts != len(waits)+1 || len(waits) > 60 {
 			t.Errorf("%d attempts after %v", last.Attempts, waits)
 		}
 		for i := range d.heard {
@@ -82,20 +82,19 @@ func TestAFailingReceiverIsAskedForADay(t *testing.T) {
 			}
 		}
 		d.misbehave(nil, nil)
-		now.pass(-time.Until(now.Now())) // the receiver looks at timestamps
+		now.advance(-time.Until(now.Now())) // the receiver looks at timestamps
 		if sent := must[int](t)(sender.SendDue(t.Context())); sent != 0 {
 			t.Errorf("sent %d without the host", sent)
 		}
-		must[int](t)(l.SendAgain(t.Context(), round.ID))
-		now.pass(time.Millisecond)
+		must[int](t)(l.ResendPayouts(t.Context(), round.ID))
+		now.advance(time.Millisecond)
 		sendAll(t, sender)
 		wantPaid(t, l, d, round, players)
 	})
 }
 
-// Case 22 of the field: the receiver has credited and its answer came late, or never, so it is asked again. One payout, by
-// its id.
-func TestCase22ALostAnswerIsOnePayout(t *testing.T) {
+// The receiver has credited a payout, but its response is late or lost, so the payout is sent again. By its id it is credited once.
+func TestLostResponseCreditsOnce(t *testing.T) {
 	for name, answer := range map[string]func(release <-chan struct{}) http.HandlerFunc{
 		"late": func(release <-chan struct{}) http.HandlerFunc {
 			return func(http.ResponseWriter, *http.Request) { <-release }
@@ -121,7 +120,7 @@ func TestCase22ALostAnswerIsOnePayout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, database string) {
-				now, d := newClock(), newDesk(t)
+				now, d := newClock(), newReceiver(t)
 				l := openBooks(t, database, 2, now.Now)
 				round, players := settledRound(t, l, 7)
 				release := make(chan struct{})
@@ -136,7 +135,7 @@ func TestCase22ALostAnswerIsOnePayout(t *testing.T) {
 				}
 				close(release)
 				d.misbehave(nil, nil)
-				now.pass(firstDelay)
+				now.advance(initialDelay)
 				sendAll(t, sender)
 				wantPaid(t, l, d, round, players)
 				if d.posts() != 8 {
@@ -152,7 +151,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()
 	for _, code := range []int{301, 302, 303, 307, 308} {
-		now, d := newClock(), newDesk(t)
+		now, d := newClock(), newReceiver(t)
 		l := openBooks(t, databases["sqlite"](t), 10, now.Now)
 		round, _ := settledRound(t, l, 3)
 		d.misbehave(func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, other.URL, code) }, nil)
@@ -171,7 +170,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestForgedAndStalePostsAreRefused(t *testing.T) {
-	d := newDesk(t)
+	d := newReceiver(t)
 	secret := must[Secret](t)(ParseSecret(testSecret))
 	other := must[Secret](t)(ParseSecret("whsec_" + strings.Repeat("AAAA", 8)))
 	body, now := []byte(`{"type":"payout","data":{"claims":[{"player":"eve","cents":1}]}}`), time.Now().Unix()
@@ -205,7 +204,7 @@ func TestForgedAndStalePostsAreRefused(t *testing.T) {
 	}
 }
 
-// The vector of the form's own specification.
+// The test vector of the Standard Webhooks specification.
 func TestSignatureIsThatOfTheSpecification(t *testing.T) {
 	secret := must[Secret](t)(ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
 	got := secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
@@ -220,7 +219,7 @@ func TestSignatureIsThatOfTheSpecification(t *testing.T) {
 // Four senders over as many connections share one backlog: nothing is credited or moved twice.
 func TestSendersShareTheWork(t *testing.T) {
 	onEach(t, func(t *testing.T, database string) {
-		d := newDesk(t)
+		d := newReceiver(t)
 		first := openBooks(t, database, 1, time.Now)
 		round, players := settledRound(t, first, 200)
 		ctx, end := context.WithCancel(t.Context())
@@ -245,16 +244,16 @@ func TestSendersShareTheWork(t *testing.T) {
 	})
 }
 
-// childDatabase and childTarget turn this test binary into a sender that is killed once the receiver has said yes.
+// With these environment variables the test binary runs as a sender that is killed once the receiver has responded with 2xx.
 const (
 	childDatabase = "PAYOUT_TEST_CHILD_DATABASE"
 	childTarget   = "PAYOUT_TEST_CHILD_TARGET"
 )
 
-// deadly is killed by the system before it can note that something is paid.
-type deadly struct{ *ledger.Ledger }
+// killedBooks kills the process when a payment is to be recorded.
+type killedBooks struct{ *ledger.Ledger }
 
-func (deadly) NotePaid(context.Context, game.Payout) error {
+func (killedBooks) NotePaid(context.Context, game.Payout) error {
 	return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), errors.New("survived"))
 }
 
@@ -272,13 +271,13 @@ func runChild(database, address string) int {
 	if err != nil {
 		return 1
 	}
-	New(deadly{l}, Options{Target: target, Secret: secret, Lease: time.Second}).Run(ctx)
+	New(killedBooks{l}, Options{Target: target, Secret: secret, Lease: time.Second}).Run(ctx)
 	return 1
 }
 
 func TestKilledBetweenPostAndCommit(t *testing.T) {
 	onEach(t, func(t *testing.T, database string) {
-		l, d := openBooks(t, database, 2, time.Now), newDesk(t)
+		l, d := openBooks(t, database, 2, time.Now), newReceiver(t)
 		round, players := settledRound(t, l, 5)
 		child := exec.CommandContext(t.Context(), os.Args[0])
 		child.Env = append(os.Environ(), childDatabase+"="+database, childTarget+"="+d.server.URL)
@@ -307,9 +306,9 @@ func TestKilledBetweenPostAndCommit(t *testing.T) {
 	})
 }
 
-// A sender that is asked to end finishes what it has posted and leaves the rest to others, at once.
-func TestAStoppedSenderLeavesNothingHalfDone(t *testing.T) {
-	d, now := newDesk(t), newClock()
+// A sender that is stopped records the outcome of its POSTs under way, and leaves the rest to other senders at once.
+func TestStoppedSenderRecordsItsPosts(t *testing.T) {
+	d, now := newReceiver(t), newClock()
 	l := openBooks(t, databases["sqlite"](t), 1, now.Now)
 	round, players := settledRound(t, l, 30)
 	ctx, end := context.WithCancel(t.Context())

@@ -29,7 +29,7 @@ type content struct {
 	Claims []claim    `json:"claims"`
 }
 
-// claim names whom to credit: Subject is whom the host's own app calls the player, empty for those who came in by themselves.
+// claim names whom to credit. Subject is the player's id in the host's own system, empty for players who joined by themselves.
 type claim struct {
 	Number  int        `json:"number"`
 	Player  string     `json:"player"`
@@ -37,7 +37,7 @@ type claim struct {
 	Cents   game.Cents `json:"cents"`
 }
 
-func bodyOf(payout game.Payout) ([]byte, error) {
+func encodeBody(payout game.Payout) ([]byte, error) {
 	m := message{
 		Type: "payout", Timestamp: time.UnixMilli(int64(payout.MadeAt)).UTC().Format("2006-01-02T15:04:05.000Z"),
 		Data: content{Room: payout.Room, Round: payout.Round, Cents: payout.Total.Cents, Claims: make([]claim, len(payout.Claims))},
@@ -52,12 +52,12 @@ func bodyOf(payout game.Payout) ([]byte, error) {
 	return body, nil
 }
 
-// answerMost bounds what is read of an answer, in bytes, so that its connection can be used again.
-const answerMost = 64 << 10
+// maxResponseBytes bounds how many bytes of a response are read, which is needed to reuse its connection.
+const maxResponseBytes = 64 << 10
 
-// post is nil when the receiver has taken the payout over. The address is in no error.
+// post returns nil if the receiver has accepted the payout. Errors do not contain the address, which may be secret.
 func (s *Sender) post(ctx context.Context, payout game.Payout) error {
-	body, err := bodyOf(payout)
+	body, err := encodeBody(payout)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Sender) post(ctx context.Context, payout game.Payout) error {
 		return fmt.Errorf("no answer: %w", err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, answerMost) // what it says besides its status does not matter
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponseBytes) // only the status matters
 	switch code := response.StatusCode; {
 	case code >= 200 && code <= 299:
 		return nil

@@ -20,12 +20,12 @@ type Target struct {
 	resolver *net.Resolver
 }
 
-// lookupWithin bounds the look at a name at the start.
-const lookupWithin = 5 * time.Second
+// lookupTimeout bounds the DNS lookup at the start.
+const lookupTimeout = 5 * time.Second
 
-// ParseTarget checks the address of a webhook, in one line: it must be https, or http to this machine, and must not mean a
-// link-local address. A name that cannot be looked up now is taken, if it is https: it is checked at every connection anyway.
-// resolver nil: the system's own.
+// ParseTarget checks the address of a webhook: it must be https, or http to this machine, and must not resolve to a link-local address.
+// An https name that does not resolve now is accepted, since every connection is checked anyway. resolver nil: the system's. Errors
+// have one line.
 func ParseTarget(ctx context.Context, text string, resolver *net.Resolver) (Target, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -38,7 +38,7 @@ func ParseTarget(ctx context.Context, text string, resolver *net.Resolver) (Targ
 		resolver = net.DefaultResolver
 	}
 	t := Target{address: text, plain: u.Scheme == "http", resolver: resolver}
-	ctx, cancel := context.WithTimeout(ctx, lookupWithin)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	addresses, err := resolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil && t.plain {
@@ -53,21 +53,21 @@ func ParseTarget(ctx context.Context, text string, resolver *net.Resolver) (Targ
 }
 
 var (
-	// translated are IPv4 addresses behind a gateway of IPv6 networks: their last 32 bits.
-	translated = netip.MustParsePrefix("64:ff9b::/96")
-	// metadata are the addresses of clouds' secrets that are not link-local.
-	metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
+	// nat64Prefix contains IPv4 addresses (the last 32 bits) that IPv6 networks reach by NAT64.
+	nat64Prefix = netip.MustParsePrefix("64:ff9b::/96")
+	// metadataAddresses are addresses of cloud metadata services that are not link-local.
+	metadataAddresses = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
 )
 
-// allow refuses addresses where no balance system is.
+// allow returns an error for addresses to which payouts must not be sent.
 func (t Target) allow(address netip.Addr) error {
 	address = address.Unmap().WithZone("")
-	if translated.Contains(address) {
+	if nat64Prefix.Contains(address) {
 		bytes := address.As16()
 		address = netip.AddrFrom4([4]byte(bytes[12:]))
 	}
 	switch {
-	case address.IsLinkLocalUnicast() || slices.Contains(metadata, address):
+	case address.IsLinkLocalUnicast() || slices.Contains(metadataAddresses, address):
 		return fmt.Errorf("%s is link-local, or a cloud's own", address)
 	case address.IsUnspecified() || address.IsMulticast() || !address.IsValid():
 		return fmt.Errorf("%s is no host's address", address)
@@ -77,7 +77,7 @@ func (t Target) allow(address netip.Addr) error {
 	return nil
 }
 
-// client connects to allowed addresses only, whatever the name means by then, and follows nobody.
+// client returns a client that connects only to allowed addresses, checked after resolving, and follows no redirects.
 func (t Target) client(timeout time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Resolver: t.resolver, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -90,7 +90,7 @@ func (t Target) client(timeout time.Duration) *http.Client {
 		Timeout:       timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: atOnce, IdleConnTimeout: time.Minute,
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: postConcurrency, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: 64 << 10,
 		},
 	}

@@ -16,8 +16,8 @@ import (
 	"redrain/internal/game"
 )
 
-// names is a resolver that answers every question for an IPv4 address with what it holds.
-func names(t *testing.T, answer *atomic.Pointer[netip.Addr]) *net.Resolver {
+// fixedResolver is a resolver that returns the given IPv4 address for every name.
+func fixedResolver(t *testing.T, answer *atomic.Pointer[netip.Addr]) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestTargetsThatAreRefused(t *testing.T) {
 
 func TestANameThatMeansALinkLocalAddressIsRefused(t *testing.T) {
 	var answer atomic.Pointer[netip.Addr]
-	resolver := names(t, &answer)
+	resolver := fixedResolver(t, &answer)
 	for text, ok := range map[string]bool{"169.254.169.254": false, "192.0.2.1": true} {
 		address := netip.MustParseAddr(text)
 		answer.Store(&address)
@@ -92,8 +92,8 @@ func TestANameThatMeansALinkLocalAddressIsRefused(t *testing.T) {
 	}
 }
 
-// A name can mean another address at every look: what matters is where the connection goes.
-func TestANameThatTurnsIntoAnotherAddressIsNotConnectedTo(t *testing.T) {
+// A name can resolve to another address every time; the address that is connected to is what counts.
+func TestNameThatResolvesToAnotherAddressLaterIsRefused(t *testing.T) {
 	reached := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
 	defer server.Close()
@@ -103,7 +103,7 @@ func TestANameThatTurnsIntoAnotherAddressIsNotConnectedTo(t *testing.T) {
 		address := netip.MustParseAddr(text)
 		answer.Store(&address)
 	}
-	resolver := names(t, &answer)
+	resolver := fixedResolver(t, &answer)
 	turnTo("127.0.0.1")
 	target := must[Target](t)(ParseTarget(t.Context(), "http://pay.test:"+port+"/", resolver))
 	sender := New(nil, Options{Target: target, Secret: must[Secret](t)(ParseSecret(testSecret)), Timeout: 2 * time.Second})
@@ -120,7 +120,7 @@ func TestANameThatTurnsIntoAnotherAddressIsNotConnectedTo(t *testing.T) {
 	}
 }
 
-// A receiver whose certificate nobody vouches for hears nothing.
+// Nothing is sent to a receiver with an untrusted certificate.
 func TestCertificatesAreChecked(t *testing.T) {
 	reached := 0
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))

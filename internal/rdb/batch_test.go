@@ -8,7 +8,7 @@ import (
 	"redrain/internal/game"
 )
 
-// count sorts the outcomes of a batch.
+// count counts the outcomes of a batch.
 func count(grabbed game.Grabbed) map[game.Outcome]int {
 	n := make(map[game.Outcome]int)
 	for _, answer := range grabbed.Answers {
@@ -17,7 +17,7 @@ func count(grabbed game.Grabbed) map[game.Outcome]int {
 	return n
 }
 
-func TestBatchMindsTheSamePlayerTwice(t *testing.T) {
+func TestBatchWithTheSamePlayerTwice(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Cap = 2 })
 		got := r.expect(round, "ann1 ann1 ann2 ann3 ann2 ann1",
@@ -46,8 +46,8 @@ func TestOneDropWinsForManyPlayers(t *testing.T) {
 	})
 }
 
-// Drops 1 and 11, and a drop and a claim's cents, are easily taken for one another in a text.
-func TestDropsAreToldApart(t *testing.T) {
+// In the stored text drops 1 and 11, or a drop and a claim's cents, must not be confused.
+func TestSimilarDropNumbersAreNotConfused(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Cap, s.Total = 20, 20 })
 		var batch []game.Tap
@@ -70,7 +70,7 @@ func TestFullBatchOverAnAlmostEmptyPool(t *testing.T) {
 			r.t.Errorf("outcomes %v", n)
 		}
 		again := r.grab(round, crowd("p", MaxBatch, 1))
-		if n := count(again); n[game.Duplicate] != 200 || n[game.SoldOut] != 56 || again.Left != (game.Left{}) {
+		if n := count(again); n[game.Duplicate] != 200 || n[game.SoldOut] != 56 || again.Left != (game.Total{}) {
 			r.t.Errorf("again: outcomes %v, left %v", n, again.Left)
 		}
 		var sum game.Cents
@@ -121,7 +121,7 @@ func TestGrabSaysWhatIsLeft(t *testing.T) {
 		for _, answer := range got.Answers {
 			rest -= answer.Cents
 		}
-		want := game.Left{Packets: 13, Cents: rest}
+		want := game.Total{Packets: 13, Cents: rest}
 		if got.Left != want || int64(got.Now) != r.now.Load() {
 			r.t.Errorf("left %v at %d, want %v at %d", got.Left, got.Now, want, r.now.Load())
 		}

@@ -10,7 +10,7 @@ import (
 	"redrain/internal/game"
 )
 
-// ranking is the leaderboard as the rules have it: total descending, then the number of the claim that reached it.
+// ranking is the expected leaderboard: total descending, then the number of the claim that reached it.
 func ranking(claims []game.Claim) []game.Rank {
 	players := make(map[string]game.Rank)
 	for _, claim := range claims {
@@ -54,7 +54,7 @@ func (r *rig) checkBoard(round game.Round, claims []game.Claim) {
 	}
 }
 
-// Two screens ordered ties differently. Here many players tie, fall off the board and come back, alone and within a batch.
+// Ties must have one order. Many players tie, fall off the board and come back, one at a time and within a batch.
 func TestBoardKeepsTheBestHundred(t *testing.T) {
 	budgets := map[string]func(*game.Settings){
 		"all tie":    func(s *game.Settings) { s.Total, s.Packets, s.Max = 5000, 500, 10; s.Min = 10 },
@@ -80,7 +80,7 @@ func TestBoardKeepsTheBestHundred(t *testing.T) {
 	}
 }
 
-// The refund took the place of a batch: the winners of a closed round were one too few.
+// The refund entry of a closed round must not count as one of the latest batches.
 func TestSnapshotShowsTheHeadOfTheBoardAndTheLatestBatches(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)

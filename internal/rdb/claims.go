@@ -29,7 +29,7 @@ func (c *Client) ClaimsOf(ctx context.Context, round string, players ...string) 
 			if text == nil {
 				continue
 			}
-			claims, err := parseHeld(chunk[i], fmt.Sprint(text))
+			claims, err := parseHeldClaims(chunk[i], fmt.Sprint(text))
 			if err != nil {
 				return nil, err
 			}
@@ -40,7 +40,7 @@ func (c *Client) ClaimsOf(ctx context.Context, round string, players ...string) 
 }
 
 // Opened returns the claims of one player in a round, in the order in which they were made, in one round trip. hot: Redis has
-// the round, and these are all.
+// the round, so these are all of its claims.
 func (c *Client) Opened(ctx context.Context, round, player string) (claims []game.Claim, hot bool, err error) {
 	var text *redis.StringCmd
 	var known *redis.IntCmd
@@ -52,13 +52,13 @@ func (c *Client) Opened(ctx context.Context, round, player string) (claims []gam
 		return nil, false, fmt.Errorf("read claims: %w", err)
 	}
 	if text.Val() != "" {
-		claims, err = parseHeld(player, text.Val())
+		claims, err = parseHeldClaims(player, text.Val())
 		return claims, known.Val() == 1, err
 	}
 	return nil, known.Val() == 1, known.Err()
 }
 
-// Claims returns up to limit claims of a round with a number above after, in the order of their numbers. What it costs
+// Claims returns up to limit claims of a round with a number above after, in the order of their numbers. Its cost
 // depends on limit, and hardly on how many claims there are.
 func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
 	r, err := c.call(ctx, pageScript, []string{outboxKey(round)}, after, limit)
@@ -82,7 +82,7 @@ func (c *Client) Claims(ctx context.Context, round string, after, limit int) ([]
 }
 
 // GrantedIn returns the batch that granted the claim with a number in a round, and the first and the last number that it granted.
-// batch is empty where nobody knows any more: the entry was made anew from the ledger. game.ErrNotFound: there is no such claim.
+// batch is empty if it is not known any more, because the outbox entry was restored after a loss. game.ErrNotFound: there is no such claim.
 func (c *Client) GrantedIn(ctx context.Context, round string, number int) (batch string, first, last int, err error) {
 	r, err := c.call(ctx, pageScript, []string{outboxKey(round)}, number-1, 1)
 	if err != nil {
@@ -118,12 +118,12 @@ func parseClaims(text string) ([]game.Claim, error) {
 	return claims, nil
 }
 
-// parseHeld reads 'count total drop:cents:number …', the value of a player in the claims Hash.
-func parseHeld(player, text string) ([]game.Claim, error) {
+// parseHeldClaims reads 'count total drop:cents:number …', the value of a player in the claims Hash.
+func parseHeldClaims(player, text string) ([]game.Claim, error) {
 	_, rest, _ := strings.Cut(text, " ")
 	_, rows, ok := strings.Cut(rest, " ")
 	if !ok {
-		return nil, fmt.Errorf("claims %q: %w", text, errShape)
+		return nil, fmt.Errorf("claims %q: %w", text, errBadReply)
 	}
 	var claims []game.Claim
 	for row := range strings.SplitSeq(rows, " ") {
@@ -144,7 +144,7 @@ func parseClaim(player, text, separator string) (game.Claim, error) {
 	cents, errCents := strconv.ParseInt(second, 10, 64)
 	number, errNumber := strconv.Atoi(third)
 	if errDrop != nil || errCents != nil || errNumber != nil || player == "" {
-		return game.Claim{}, fmt.Errorf("claim %q of %q: %w", text, player, errShape)
+		return game.Claim{}, fmt.Errorf("claim %q of %q: %w", text, player, errBadReply)
 	}
 	return game.Claim{Player: player, Drop: game.DropID(drop), Cents: game.Cents(cents), Number: number}, nil
 }
@@ -153,12 +153,12 @@ func parseClaim(player, text, separator string) (game.Claim, error) {
 func parseRank(score, member string) (game.Rank, error) {
 	total, err := strconv.ParseInt(score, 10, 64)
 	if err != nil {
-		return game.Rank{}, fmt.Errorf("board score %q: %w: %w", score, errShape, err)
+		return game.Rank{}, fmt.Errorf("board score %q: %w: %w", score, errBadReply, err)
 	}
 	digits, player, ok := strings.Cut(member, ":")
 	number, err := strconv.Atoi(digits)
 	if !ok || err != nil {
-		return game.Rank{}, fmt.Errorf("board member %q: %w", member, errShape)
+		return game.Rank{}, fmt.Errorf("board member %q: %w", member, errBadReply)
 	}
 	return game.Rank{Player: player, Cents: game.Cents(-total), Number: number}, nil
 }

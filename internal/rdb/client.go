@@ -1,4 +1,4 @@
-// Package rdb is the only one that knows Redis: keys, scripts, the outbox, pub/sub, and the estimate of Redis' clock.
+// Package rdb is the only package that uses Redis: keys, scripts, the outbox, pub/sub, and the estimate of Redis' clock.
 // One typed method for each script; each checks the shape of the reply in one place.
 package rdb
 
@@ -22,11 +22,11 @@ type Client struct {
 	clock *Clock
 	// topology is nil without a cluster.
 	topology *topology
-	// instance tells this process from the others in batches and staged lists.
+	// instance identifies this process in batches, consumer groups and staged lists.
 	instance string
 	// connections counts those of all subscriptions.
 	connections atomic.Int64
-	probed      probed
+	lastProbe   probeResult
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.
@@ -43,7 +43,7 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
-	c.probed.first = make(chan struct{})
+	c.lastProbe.first = make(chan struct{})
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		c.topology = followTopology(cluster)
 	}
@@ -61,7 +61,7 @@ func newUniversal(address string) (redis.UniversalClient, error) {
 		}
 		opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = dialTimeout, callTimeout, callTimeout
 		opts.MaxRetries, opts.ContextTimeoutEnabled = -1, true
-		// Another node may have taken over while a dead one is dialled again: who asked tries again by the new topology.
+		// Do not dial a dead node again: a replica may have taken over, and callers retry with the new topology.
 		opts.DialerRetries = 1
 		return redis.NewClusterClient(opts), nil
 	}
@@ -70,7 +70,7 @@ func newUniversal(address string) (redis.UniversalClient, error) {
 		return nil, fmt.Errorf("redis address: %w", err)
 	}
 	opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = dialTimeout, callTimeout, callTimeout
-	// A lost reply means unknown: who asked decides whether to ask again, never the client by itself.
+	// After a lost reply the outcome is unknown, so the caller has to decide whether to repeat; the client never does.
 	opts.MaxRetries, opts.ContextTimeoutEnabled = -1, true
 	return redis.NewClient(opts), nil
 }

@@ -17,8 +17,8 @@ func stoppedClock(at time.Time) *Clock {
 	return c
 }
 
-// heard lets an answer of a Redis that is ahead arrive at the given local time, which was asked for a round trip before.
-func (c *Clock) heard(received time.Time, roundTrip, ahead time.Duration) {
+// observeReply has a reply arrive at the given local time, from a Redis that is ahead, to a call sent one round trip before.
+func (c *Clock) observeReply(received time.Time, roundTrip, ahead time.Duration) {
 	c.observe(received.Add(-roundTrip), received, received.Add(ahead-roundTrip/2).UnixMilli())
 }
 
@@ -32,7 +32,7 @@ func (c *Clock) wantOffset(t *testing.T, want time.Duration) {
 	}
 }
 
-func TestClockAgreesWithThisMachineUntilItHears(t *testing.T) {
+func TestClockAgreesWithThisMachineBeforeTheFirstReply(t *testing.T) {
 	if c := stoppedClock(noon); c.Now() != game.Moment(noon.UnixMilli()) {
 		t.Errorf("now is %d", c.Now())
 	}
@@ -47,31 +47,31 @@ func TestClockTakesTheMiddleOfTheRoundTrip(t *testing.T) {
 	}
 }
 
-func TestClockBelievesTheFastestAnswer(t *testing.T) {
+func TestClockUsesTheReplyWithTheShortestRoundTrip(t *testing.T) {
 	c := stoppedClock(noon)
-	c.heard(noon, 100*time.Millisecond, time.Second)
-	c.heard(noon.Add(time.Second), 10*time.Millisecond, 2*time.Second)
+	c.observeReply(noon, 100*time.Millisecond, time.Second)
+	c.observeReply(noon.Add(time.Second), 10*time.Millisecond, 2*time.Second)
 	c.wantOffset(t, 2*time.Second)
-	c.heard(noon.Add(2*time.Second), 50*time.Millisecond, 2020*time.Millisecond)
+	c.observeReply(noon.Add(2*time.Second), 50*time.Millisecond, 2020*time.Millisecond)
 	c.wantOffset(t, 2*time.Second)
 	if c.Spread() != 6 {
 		t.Errorf("spread is %d ms", c.Spread())
 	}
 }
 
-func TestClockForgetsAfterHalfAMinute(t *testing.T) {
+func TestClockReplacesASampleAfterHalfAMinute(t *testing.T) {
 	c := stoppedClock(noon)
-	c.heard(noon, 2*time.Millisecond, time.Second)
-	c.heard(noon.Add(29_999*time.Millisecond), 20*time.Millisecond, 1100*time.Millisecond)
+	c.observeReply(noon, 2*time.Millisecond, time.Second)
+	c.observeReply(noon.Add(29_999*time.Millisecond), 20*time.Millisecond, 1100*time.Millisecond)
 	c.wantOffset(t, time.Second)
-	c.heard(noon.Add(30*time.Second), 20*time.Millisecond, 1100*time.Millisecond)
+	c.observeReply(noon.Add(30*time.Second), 20*time.Millisecond, 1100*time.Millisecond)
 	c.wantOffset(t, 1100*time.Millisecond)
 	if c.Spread() != 11 {
 		t.Errorf("spread is %d ms", c.Spread())
 	}
 }
 
-// However slow and lopsided the way to Redis is, the clock is off by its spread at most: the gate relies on that.
+// However slow and asymmetric the connection to Redis is, the clock is off by its spread at most; package gate relies on that.
 func TestClockIsWithinItsSpread(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ahead := time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(t, "ahead"))
@@ -111,8 +111,8 @@ func (m *machine) step(t *testing.T, d time.Duration) {
 	}
 }
 
-// A step of the wall clock of one instance made its players hear early, or late, until an answer of Redis was believed again,
-// half a minute later. Only the monotonic clock counts.
+// Only the monotonic clock counts. Otherwise a step of one instance's wall clock would make its players' taps early or late for up to
+// half a minute.
 func TestClockDoesNotFollowAStepOfTheWallClock(t *testing.T) {
 	for _, step := range []time.Duration{-5 * time.Second, 5 * time.Second, -10 * time.Minute, 10 * time.Minute} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestClockDoesNotFollowAStepOfTheWallClock(t *testing.T) {
 			c := NewClock()
 			c.local = m.read
 			start := m.now.Round(0)
-			c.heard(m.now, 2*time.Millisecond, time.Minute)
+			c.observeReply(m.now, 2*time.Millisecond, time.Minute)
 			want := func(after time.Duration) {
 				t.Helper()
 				if off := int64(c.Now()) - start.Add(time.Minute+after).UnixMilli(); off < -2 || off > 2 {
@@ -140,13 +140,13 @@ func TestClockDoesNotFollowAStepOfTheWallClock(t *testing.T) {
 	}
 }
 
-// Redis' clock was set, a node with another clock took over, or this machine was suspended: the next answer shows it, and is
-// believed although it travelled slower.
+// Redis' clock was set, a node with another clock took over, or this machine was suspended: the next reply shows it, and is
+// used although its round trip was longer.
 func TestClockFollowsAStepOfRedisAtOnce(t *testing.T) {
 	for _, step := range []time.Duration{-time.Minute, -time.Second, time.Second, time.Minute} {
 		c := stoppedClock(noon)
-		c.heard(noon, 2*time.Millisecond, time.Second)
-		c.heard(noon, 40*time.Millisecond, time.Second+step)
+		c.observeReply(noon, 2*time.Millisecond, time.Second)
+		c.observeReply(noon, 40*time.Millisecond, time.Second+step)
 		c.wantOffset(t, time.Second+step)
 	}
 }

@@ -32,7 +32,7 @@ func roundModel(round game.Round) porcupine.Model {
 	}
 }
 
-// history lets instances grab at once and notes when each call began and ended.
+// history has instances grab concurrently, and records when each call began and ended.
 func history(t *testing.T, url string, round game.Round, workers, calls int) []porcupine.Operation {
 	var mu sync.Mutex
 	var operations []porcupine.Operation
@@ -87,7 +87,7 @@ func TestConcurrentGrabsAreLinearizable(t *testing.T) {
 	}
 }
 
-// A checker that takes everything would show nothing.
+// The checker itself must reject a wrong history.
 func TestCheckerRefusesAHistoryWithAPacketGivenTwice(t *testing.T) {
 	server := testkit.Redis(t)
 	round := newRound(t, func(s *game.Settings) { s.Duration = game.MaxDuration })

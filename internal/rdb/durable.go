@@ -11,18 +11,18 @@ import (
 )
 
 var (
-	// ErrNotDurable says that Redis would lose money, by throwing keys away or by keeping them in memory alone.
+	// ErrNotDurable means that Redis could lose money, because it may evict keys or keeps them only in memory.
 	ErrNotDurable = errors.New("redis is not set up for money")
-	// ErrSilent says that Redis does not tell how it is set up, as managed ones often do not.
+	// ErrSilent means that Redis does not show its configuration, as many managed ones do not.
 	ErrSilent = errors.New("redis does not tell how it is set up: make sure that it has maxmemory-policy noeviction and appendonly yes")
 )
 
-// durability is what a server says of how it keeps its keys; what it does not say is empty.
+// durability is a server's configuration; a setting that it does not show is empty.
 type durability struct{ policy, appendOnly, fsync string }
 
-// CheckDurable asks every server that takes writes whether its keys outlive it: nothing may be evicted, and everything must
-// go to an append-only file. It returns ErrNotDurable, wrapped, with what is wrong, or ErrSilent where nobody tells; other
-// errors say nothing about it.
+// CheckDurable reads from every master whether its keys survive a restart: nothing may be evicted, and every write must go to an
+// append-only file. It returns ErrNotDurable, wrapped, with what is wrong, or ErrSilent if a server does not tell. Other errors mean
+// that it could not be found out.
 func (c *Client) CheckDurable(ctx context.Context) error {
 	cluster, ok := c.redis.(*redis.ClusterClient)
 	if !ok {

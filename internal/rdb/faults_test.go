@@ -66,8 +66,8 @@ func busyRound(r *rig) game.Round {
 	return round
 }
 
-// Case 6: elsewhere a key of the wrong type made a script fail after it had taken from the stock. Here nothing is taken, and the
-// error says what is wrong.
+// A script must check key types before its first write: a failure after it would take a packet without a claim. The error says what
+// is wrong.
 func TestKeyOfTheWrongTypeChangesNothing(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
@@ -99,7 +99,7 @@ func wrongType(t *testing.T, r *rig, name, part string) {
 	same(t, before, r.contents())
 }
 
-// Case 13: elsewhere a full Redis left scripts half done. Here the first write is refused, and nothing is.
+// A Redis out of memory refuses the first write of a script, so that no script is left half done.
 func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 	r := newRig(t, testkit.Redis(t).URL)
 	round := busyRound(r)
@@ -130,7 +130,7 @@ func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 	}
 }
 
-func TestFailedScriptMayHaveDoneAnythingUnlessRedisSaysNot(t *testing.T) {
+func TestNothingDoneNeedsARefusalByRedis(t *testing.T) {
 	r := newRig(t, testkit.Redis(t).URL)
 	half := r.redis.Eval(t.Context(), "redis.call('SET', KEYS[1], 1) return redis.call('NOSUCH')", []string{"k"}).Err()
 	for _, err := range []error{nil, half, context.DeadlineExceeded, redis.Nil, game.ErrBusy} {
@@ -140,7 +140,7 @@ func TestFailedScriptMayHaveDoneAnythingUnlessRedisSaysNot(t *testing.T) {
 	}
 }
 
-// Case 12: elsewhere every grab failed with NOSCRIPT after a SCRIPT FLUSH. Here none does.
+// After a SCRIPT FLUSH Redis replies NOSCRIPT, and the client must send the script again.
 func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
@@ -157,7 +157,7 @@ func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
 	})
 }
 
-// Who may not publish can still grab: everybody converges without the message.
+// Redis may refuse PUBLISH (by ACL) without failing a grab: instances catch up without the message.
 func TestRefusedPublishFailsNothing(t *testing.T) {
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)

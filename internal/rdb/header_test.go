@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// allScripts are held against their headers; a script that is missing here is found by its file.
+// allScripts are compared with their headers. A test finds scripts that are missing here by their files.
 var allScripts = []script{
-	openScript, grabScript, closeScript, snapshotScript, reportScript, sweepScript, freezeScript, watermarkScript, retireScript,
-	dismissScript, pageScript, restoreScript,
+	openScript, grabScript, closeScript, snapshotScript, reportScript, sweepScript, freezeScript, watermarkScript, expireScript,
+	removeConsumersScript, pageScript, restoreScript,
 }
 
 // header is what the comment at the top of a script says.
@@ -37,7 +37,7 @@ func readHeader(source string) header {
 	return h
 }
 
-func TestEveryScriptIsHeldAgainstItsHeader(t *testing.T) {
+func TestEveryScriptIsListed(t *testing.T) {
 	files, err := filepath.Glob("../../lua/*.lua")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
@@ -90,7 +90,7 @@ func inputNames(source string) map[string]string {
 	return names
 }
 
-// Case 14: elsewhere a script made up keys, or got a player's id as one. Here KEYS are what the header names, and nothing else.
+// On a cluster a script may only use its KEYS. They are those that its header names, and no key is made up inside the script.
 func TestScriptsUseEachInputUnderItsNameInTheHeader(t *testing.T) {
 	for _, s := range allScripts {
 		t.Run(s.name, func(t *testing.T) {
@@ -114,8 +114,9 @@ func TestScriptsUseEachInputUnderItsNameInTheHeader(t *testing.T) {
 	}
 }
 
-// Floats would come back cut to integers, nils cut the reply, cjson loses digits, error() ends a script half done.
-func TestScriptsDoWithoutWhatLosesMoney(t *testing.T) {
+// Redis cuts floats in a reply to integers and ends a reply at nil, cjson loses digits, and error() ends a script after some of its
+// writes.
+func TestScriptsAvoidConstructsThatLoseMoney(t *testing.T) {
 	for _, s := range allScripts {
 		for _, never := range []string{"math.random", "cjson", "error(", "error_reply", "KEYS[i", "redis.setresp"} {
 			if strings.Contains(s.source, never) {

@@ -2,7 +2,7 @@ package rdb
 
 import "strconv"
 
-// Every key and channel is spelled here and nowhere else. All keys of a round share the hash tag {round}, those of a room
+// All key and channel names are made here. All keys of a round share the hash tag {round}, those of a room
 // {room}, so that each script's keys lie in one slot of a cluster.
 
 func roundKey(round, part string) string { return "redrain:{" + round + "}:" + part }
@@ -27,15 +27,15 @@ func leaseKey(room string) string    { return roomKey(room, "lease") }
 func reportsKey(room string) string  { return roomKey(room, "reports") }
 func presenceKey(room string) string { return roomKey(room, "presence") }
 
-// readyKey is what an instance writes to see whether it can.
+// readyKey is written by an instance to check that Redis takes writes.
 func readyKey(instance string) string { return "redrain:ready:" + instance }
 
-// roomChannel carries what every instance that serves the room must hear.
+// roomChannel carries the events of a room.
 func roomChannel(room string) string { return channelPrefix + room }
 
 const channelPrefix = "redrain:room:"
 
-// echoChannel is heard by one connection of one instance alone, which publishes there to see whether it hears.
+// echoChannel is the channel on which one connection of one instance receives its own echoes.
 func echoChannel(instance string, connection int64) string {
 	return "redrain:instance:" + instance + ":" + strconv.FormatInt(connection, 10)
 }

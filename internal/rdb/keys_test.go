@@ -13,8 +13,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// Case 7: elsewhere EXPIRE on a key that did not exist yet did nothing, and sets of who had grabbed lived for ever. Here every key
-// of a round has a TTL at every stage.
+// EXPIRE does nothing on a key that does not exist yet, so a key that is made later could live for ever. Every key of a round must have
+// a TTL at every stage.
 func TestEveryKeyHasATTLAtEveryStage(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		ctx, round := r.t.Context(), newRound(r.t, func(s *game.Settings) { split(s); s.Cap = 3 })
@@ -64,14 +64,13 @@ func TestRoundsKeysLiveThirtyDaysAfterItsEnd(t *testing.T) {
 	})
 }
 
-// oddNames went through cjson, patterns or number formats elsewhere and came back as something else (case 5: an id of 18 digits
-// as 3.6562861788084e+17).
+// oddNames could be changed by cjson, Lua patterns or number formats: an id of 18 digits, say, to 3.6562861788084e+17.
 var oddNames = []string{
 	"365628617880410000", "365628617880410001", "3.6562861788084e+17", "000123", "123", "1e5", "-0", "nan", "nil", "0x10",
 	"%d+", ".*", "^a$", "ann:7", "a-b_c", "多多", "👩‍🚀", "'quoted\"", "\\n", "{tag}", "|", "NULL",
 }
 
-// Case 5: here ids are strings, equal byte for byte wherever they come out.
+// Ids are strings, and come back equal byte for byte.
 func TestNamesComeBackByteForByte(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		for _, id := range []string{"365628617880410000", "00012"} {
@@ -126,8 +125,8 @@ func (r *rig) checkNames(round game.Round) {
 	}
 }
 
-// Case 14: elsewhere keys of one script in different slots, or made up inside of it, failed on a cluster with CROSSSLOT. Here all
-// keys of a round lie in one slot. This is a cluster of a single node, which checks the same.
+// On a cluster a script whose keys are in different slots fails with CROSSSLOT, so all keys of a round are in one slot. A cluster of a
+// single node checks that too.
 func TestARoundOnARedisCluster(t *testing.T) {
 	server := testkit.Redis(t, "--cluster-enabled", "yes")
 	makeCluster(t, server)

@@ -7,13 +7,13 @@ import (
 	"redrain/internal/game"
 )
 
-// model is a round as the rules have it, one tap at a time, with amounts recomputed from the secret alone.
+// model is a reference implementation of a round, one tap at a time, with amounts computed from the secret alone.
 type model struct {
 	round            game.Round
 	startsAt, endsAt game.Moment
 	reason           game.CloseReason // of a closed round
 	frozen           bool
-	left             game.Left
+	left             game.Total
 	dealt            []game.Cents
 	claims           []game.Claim // in the order of their numbers
 }
@@ -21,7 +21,7 @@ type model struct {
 func newModel(round game.Round, startsAt, endsAt game.Moment) *model {
 	return &model{
 		round: round, startsAt: startsAt, endsAt: endsAt, dealt: amountsOf(round),
-		left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total},
+		left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total},
 	}
 }
 
@@ -80,7 +80,7 @@ func (m *model) amount() game.Cents {
 	return game.LiveAmount(m.left.Cents, m.left.Packets, s.Min, s.Max, m.round.Secret.Draws("live").At(n))
 }
 
-// close returns the error that the reason meets at this time.
+// close returns the error expected for the reason at this time.
 func (m *model) close(reason game.CloseReason, now game.Moment) error {
 	switch {
 	case m.reason != "":

@@ -13,7 +13,7 @@ import (
 	"redrain/internal/testkit"
 )
 
-// trips counts the questions that a client asks, a pipeline as one.
+// trips counts the round trips of a client; a pipeline is one.
 type trips struct{ count atomic.Int64 }
 
 func (*trips) DialHook(next redis.DialHook) redis.DialHook {

@@ -16,14 +16,15 @@ import (
 // maxPlayerText bounds a player's id in an outbox entry; ids are UUIDs.
 const maxPlayerText = 64
 
-// Take takes up to count entries of a round's outbox that no settler was given yet. game.ErrGone: there is no outbox.
-func (c *Client) Take(ctx context.Context, round string, count int) ([]game.Entry, error) {
+// ReadNew reads up to count entries of a round's outbox that were delivered to no settler yet (XREADGROUP >). They are pending at this
+// process until Acknowledge. game.ErrGone: there is no outbox.
+func (c *Client) ReadNew(ctx context.Context, round string, count int) ([]game.Entry, error) {
 	return c.readGroup(ctx, round, ">", count)
 }
 
-// Retake returns up to count entries that this process was given before and has not acknowledged, in their order, from the
-// first one after an entry; "0" for the very first.
-func (c *Client) Retake(ctx context.Context, round, after string, count int) ([]game.Entry, error) {
+// ReadPending reads up to count entries that were delivered to this process before and are not acknowledged, in order, starting after
+// an entry's id; "0" for the first.
+func (c *Client) ReadPending(ctx context.Context, round, after string, count int) ([]game.Entry, error) {
 	return c.readGroup(ctx, round, after, count)
 }
 
@@ -35,7 +36,7 @@ func (c *Client) readGroup(ctx context.Context, round, from string, count int) (
 	case errors.Is(err, redis.Nil):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("take from the outbox: %w", orNoGroup(err))
+		return nil, fmt.Errorf("read the outbox: %w", translateNoGroup(err))
 	}
 	var entries []game.Entry
 	for _, stream := range streams {
@@ -44,19 +45,19 @@ func (c *Client) readGroup(ctx context.Context, round, from string, count int) (
 	return entries, nil
 }
 
-// TakeOver takes up to count entries over that another settler was given at least idle ago and has not acknowledged, from an
-// entry on; "0" for the first. next is where to go on, "0-0" at the end.
-func (c *Client) TakeOver(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error) {
+// ClaimStale takes over up to count entries that were delivered to another settler at least idle ago and not acknowledged (XAUTOCLAIM),
+// from an id on; "0" for the first. next is the id to continue from, "0-0" at the end.
+func (c *Client) ClaimStale(ctx context.Context, round, from string, idle time.Duration, count int) (entries []game.Entry, next string, err error) {
 	messages, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
 		Stream: outboxKey(round), Group: settleGroup, Consumer: c.instance, MinIdle: idle, Start: from, Count: int64(count),
 	}).Result()
 	if err != nil {
-		return nil, "", fmt.Errorf("take over from the outbox: %w", orNoGroup(err))
+		return nil, "", fmt.Errorf("claim stale entries of the outbox: %w", translateNoGroup(err))
 	}
 	return parseEntries(round, messages), next, nil
 }
 
-// Acknowledge says that entries are in the ledger. What is acknowledged is never given again; it stays in the stream.
+// Acknowledge marks entries as booked in the ledger. They are never delivered again, but stay in the stream.
 func (c *Client) Acknowledge(ctx context.Context, round string, entries ...string) error {
 	if err := c.redis.XAck(ctx, outboxKey(round), settleGroup, entries...).Err(); err != nil {
 		return fmt.Errorf("acknowledge: %w", err)
@@ -64,7 +65,7 @@ func (c *Client) Acknowledge(ctx context.Context, round string, entries ...strin
 	return nil
 }
 
-func orNoGroup(err error) error {
+func translateNoGroup(err error) error {
 	if redis.HasErrorPrefix(err, "NOGROUP") {
 		return errors.Join(game.ErrGone, err)
 	}
@@ -80,16 +81,16 @@ func parseEntries(round string, messages []redis.XMessage) []game.Entry {
 }
 
 func parseEntry(round string, message redis.XMessage) game.Entry {
-	entry, err := readEntry(round, message.Values)
+	entry, err := decodeEntry(round, message.Values)
 	if err != nil {
-		entry = game.Entry{Fault: err.Error(), Raw: rawOf(message.Values)}
+		entry = game.Entry{Fault: err.Error(), Raw: encodeRaw(message.Values)}
 	}
 	entry.ID = message.ID
 	return entry
 }
 
-// rawOf keeps what cannot be read, as JSON.
-func rawOf(values map[string]any) string {
+// encodeRaw encodes the fields of an entry that does not parse as JSON.
+func encodeRaw(values map[string]any) string {
 	raw, err := json.Marshal(values)
 	if err != nil {
 		return fmt.Sprint(values)
@@ -97,8 +98,8 @@ func rawOf(values map[string]any) string {
 	return string(raw)
 }
 
-// Raw reads an entry of a round's outbox as it is, as JSON. game.ErrNotFound: there is none with this id.
-func (c *Client) Raw(ctx context.Context, round, id string) (string, error) {
+// ReadRaw returns the fields of one outbox entry as JSON. game.ErrNotFound: there is none with this id.
+func (c *Client) ReadRaw(ctx context.Context, round, id string) (string, error) {
 	messages, err := c.redis.XRange(ctx, outboxKey(round), id, id).Result()
 	if err != nil {
 		return "", fmt.Errorf("read an entry of the outbox: %w", err)
@@ -106,10 +107,10 @@ func (c *Client) Raw(ctx context.Context, round, id string) (string, error) {
 	if len(messages) == 0 {
 		return "", fmt.Errorf("read an entry of the outbox: %w", game.ErrNotFound)
 	}
-	return rawOf(messages[0].Values), nil
+	return encodeRaw(messages[0].Values), nil
 }
 
-// ParseRaw reads an entry of a round again that once did not parse, from its text in JSON.
+// ParseRaw parses the fields of an outbox entry from JSON, as ReadRaw returns them and dead letters keep them.
 func (*Client) ParseRaw(round, id, raw string) game.Entry {
 	var values map[string]any
 	if err := json.Unmarshal([]byte(raw), &values); err != nil {
@@ -118,7 +119,7 @@ func (*Client) ParseRaw(round, id, raw string) game.Entry {
 	return parseEntry(round, redis.XMessage{ID: id, Values: values})
 }
 
-func readEntry(round string, values map[string]any) (game.Entry, error) {
+func decodeEntry(round string, values map[string]any) (game.Entry, error) {
 	f := fields{values: values}
 	kind, of, at := f.text("kind"), f.text("round"), game.Moment(f.number("at"))
 	if f.err == nil && of != round {
@@ -138,7 +139,7 @@ func readEntry(round string, values map[string]any) (game.Entry, error) {
 	case "refund":
 		entry.Refund = &game.Refund{
 			Reason: game.CloseReason(f.text("reason")), At: at,
-			Claimed: game.Left{Packets: int(f.number("claims")), Cents: game.Cents(f.number("claimed_cents"))},
+			Claimed: game.Total{Packets: int(f.number("claims")), Cents: game.Cents(f.number("claimed_cents"))},
 			Cents:   game.Cents(f.number("refund_cents")),
 		}
 	default:
@@ -147,7 +148,7 @@ func readEntry(round string, values map[string]any) (game.Entry, error) {
 	return entry, f.err
 }
 
-// checkClaims refuses what no script grants and no ledger could hold.
+// checkClaims rejects claims with values that grab.lua never grants and that the ledger may not be able to store.
 func checkClaims(claims []game.Claim) error {
 	for _, c := range claims {
 		switch {
@@ -160,7 +161,7 @@ func checkClaims(claims []game.Claim) error {
 	return nil
 }
 
-// fields reads the values of an entry; the first one that is missing or no number stays as its error.
+// fields reads the values of an entry. The first value that is missing, or is not a number, sets err.
 type fields struct {
 	values map[string]any
 	err    error
@@ -184,39 +185,38 @@ func (f *fields) number(name string) int64 {
 	return n
 }
 
-// Watermark is what a round has granted and how far its outbox has been taken, in one moment. game.ErrGone: no keys.
-// game.ErrTorn: some are missing, or the group of settlers is.
+// Watermark returns, for one moment, what a round has granted and how far its outbox is delivered and acknowledged. game.ErrGone: no
+// keys. game.ErrTorn: some keys, or the consumer group, are missing.
 func (c *Client) Watermark(ctx context.Context, round string) (game.Watermark, error) {
 	asked := time.Now()
 	r, err := c.call(ctx, watermarkScript, allKeys(round), settleGroup)
 	if err != nil {
 		return game.Watermark{}, err
 	}
-	mark := game.Watermark{Now: c.took(asked, r.integer())}
+	mark := game.Watermark{Now: c.updateClock(asked, r.integer())}
 	phase := r.text()
 	if len(r.items) == 0 {
-		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", lostKeys(phase))
+		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", missingKeysError(phase))
 	}
 	if mark.Phase = game.Raining; phase == "closed" {
 		mark.Phase = game.Closed
 	}
 	mark.Frozen, mark.FreezeVersion = r.integer() == 1, r.integer()
-	mark.Claimed = game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
+	mark.Claimed = game.Total{Packets: int(r.integer()), Cents: game.Cents(r.integer())}
 	mark.Rest, mark.Refunded = game.Cents(r.integer()), game.Cents(r.integer())
 	mark.ExpiresAt = game.Moment(r.integer())
 	mark.Last, mark.Delivered = r.text(), r.text()
 	mark.Pending, mark.FirstPending = int(r.integer()), r.text()
 	if r.err != nil || r.more() {
-		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", errShape)
+		return game.Watermark{}, fmt.Errorf("watermark.lua: %w", errBadReply)
 	}
 	return mark, nil
 }
 
-// SetFrozen brings the flag of a round in Redis to what the round says; while it is set nothing is granted. A round whose
-// FreezeVersion is older than that in Redis changes nothing: it was read before somebody froze or released it. game.ErrGone: no
-// keys.
+// SetFrozen sets the frozen flag in Redis to the round's; while it is set nothing is granted. It changes nothing if the round's
+// FreezeVersion is lower than that in Redis, because then the round was read before a later freeze or release. game.ErrGone: no keys.
 func (c *Client) SetFrozen(ctx context.Context, round game.Round) error {
-	r, err := c.call(ctx, freezeScript, []string{stateKey(round.ID)}, flag(round.Frozen), round.FreezeVersion, roomChannel(round.Room))
+	r, err := c.call(ctx, freezeScript, []string{stateKey(round.ID)}, boolArg(round.Frozen), round.FreezeVersion, roomChannel(round.Room))
 	if err != nil {
 		return err
 	}
@@ -226,37 +226,29 @@ func (c *Client) SetFrozen(ctx context.Context, round game.Round) error {
 	case "gone":
 		return fmt.Errorf("freeze.lua: %w", game.ErrGone)
 	default:
-		return fmt.Errorf("freeze.lua: status %q: %w", status, errShape)
+		return fmt.Errorf("freeze.lua: status %q: %w", status, errBadReply)
 	}
 }
 
-// flag is how scripts take a bool.
-func flag(set bool) string {
+// boolArg encodes a bool for a script.
+func boolArg(set bool) string {
 	if set {
 		return "1"
 	}
 	return "0"
 }
 
-// Retire gives the keys of a settled round their last time to live and tells the room.
-func (c *Client) Retire(ctx context.Context, round game.Round, lifetime time.Duration) error {
-	_, err := c.call(ctx, retireScript, allKeys(round.ID), round.ID, lifetime.Milliseconds(), roomChannel(round.Room))
+// ExpireKeys gives the keys of a settled round their final time to live, and publishes a round event.
+func (c *Client) ExpireKeys(ctx context.Context, round game.Round, lifetime time.Duration) error {
+	_, err := c.call(ctx, expireScript, allKeys(round.ID), round.ID, lifetime.Milliseconds(), roomChannel(round.Room))
 	return err
 }
 
-// Dismiss removes settlers from a round's group that were silent for so long and have nothing pending.
-func (c *Client) Dismiss(ctx context.Context, round string, silent time.Duration) (int, error) {
-	r, err := c.call(ctx, dismissScript, []string{outboxKey(round)}, settleGroup, silent.Milliseconds())
+// RemoveIdleConsumers removes settlers from a round's consumer group that have been idle for so long and have nothing pending.
+func (c *Client) RemoveIdleConsumers(ctx context.Context, round string, idle time.Duration) (int, error) {
+	r, err := c.call(ctx, removeConsumersScript, []string{outboxKey(round)}, settleGroup, idle.Milliseconds())
 	if err != nil {
 		return 0, err
 	}
 	return int(r.integer()), r.err
-}
-
-// PublishNotice sends a wire.Notice in JSON to everybody in a room.
-func (c *Client) PublishNotice(ctx context.Context, room string, notice []byte) error {
-	if err := c.redis.Publish(ctx, roomChannel(room), append([]byte("notice "), notice...)).Err(); err != nil {
-		return fmt.Errorf("publish a notice: %w", err)
-	}
-	return nil
 }

@@ -43,12 +43,12 @@ func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
 		won := r.grab(round, taps("ann1 bob1"))
 		r.grab(round, taps("cat1"))
 		r.close(round, game.Stopped)
-		first := must(r.Take(ctx, round.ID, 1))(t)
+		first := must(r.ReadNew(ctx, round.ID, 1))(t)
 		want := []game.Claim{{Player: "ann", Drop: 1, Cents: won.Answers[0].Cents, Number: 1}, {Player: "bob", Drop: 1, Cents: won.Answers[1].Cents, Number: 2}}
 		if len(first) != 1 || fmt.Sprint(first[0].Claims) != fmt.Sprint(want) || first[0].At != won.Now || first[0].Refund != nil {
 			t.Fatalf("the first entry is %+v", first)
 		}
-		rest := must(other.Take(ctx, round.ID, 10))(t)
+		rest := must(other.ReadNew(ctx, round.ID, 10))(t)
 		if len(rest) != 2 || rest[0].Claims[0].Player != "cat" || rest[1].Refund == nil {
 			t.Fatalf("the rest is %+v", rest)
 		}
@@ -56,25 +56,25 @@ func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
 		if refund.Reason != game.Stopped || refund.Claimed.Packets != 3 || refund.Claimed.Cents+refund.Cents != round.Settings.Total {
 			t.Errorf("the refund is %+v", refund)
 		}
-		if more := must(r.Take(ctx, round.ID, 10))(t); len(more) != 0 {
+		if more := must(r.ReadNew(ctx, round.ID, 10))(t); len(more) != 0 {
 			t.Errorf("given twice: %+v", more)
 		}
-		if again := must(r.Retake(ctx, round.ID, "0", 10))(t); len(again) != 1 || again[0].ID != first[0].ID {
+		if again := must(r.ReadPending(ctx, round.ID, "0", 10))(t); len(again) != 1 || again[0].ID != first[0].ID {
 			t.Errorf("this one's own are %+v", again)
 		}
-		if after := must(r.Retake(ctx, round.ID, first[0].ID, 10))(t); len(after) != 0 {
+		if after := must(r.ReadPending(ctx, round.ID, first[0].ID, 10))(t); len(after) != 0 {
 			t.Errorf("after its last one are %+v", after)
 		}
 		if err := r.Acknowledge(ctx, round.ID, idsOf(first)...); err != nil {
 			t.Fatal(err)
 		}
-		if again := must(r.Retake(ctx, round.ID, "0", 10))(t); len(again) != 0 {
+		if again := must(r.ReadPending(ctx, round.ID, "0", 10))(t); len(again) != 0 {
 			t.Errorf("given although acknowledged: %+v", again)
 		}
 	})
 }
 
-func TestTakeOverNeedsIdleness(t *testing.T) {
+func TestClaimStaleNeedsIdleEntries(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		dead := r.second(t)
@@ -82,13 +82,13 @@ func TestTakeOverNeedsIdleness(t *testing.T) {
 		for i := range 5 {
 			r.grab(round, taps(fmt.Sprint("ann", i+1, " bob", i+1)))
 		}
-		must(dead.Take(ctx, round.ID, 5))(t)
-		if young, next, err := r.TakeOver(ctx, round.ID, "0", time.Hour, 10); err != nil || len(young) != 0 || next != "0-0" {
+		must(dead.ReadNew(ctx, round.ID, 5))(t)
+		if young, next, err := r.ClaimStale(ctx, round.ID, "0", time.Hour, 10); err != nil || len(young) != 0 || next != "0-0" {
 			t.Errorf("took over %+v, next %s, %v", young, next, err)
 		}
 		var taken []game.Entry
 		for from := "0"; from != "0-0"; {
-			some, next, err := r.TakeOver(ctx, round.ID, from, 0, 2)
+			some, next, err := r.ClaimStale(ctx, round.ID, from, 0, 2)
 			if err != nil || len(some) > 2 {
 				t.Fatal(len(some), err)
 			}
@@ -100,61 +100,61 @@ func TestTakeOverNeedsIdleness(t *testing.T) {
 	})
 }
 
-// XGROUP DELCONSUMER drops what a consumer has pending: one that has anything stays.
-func TestDismissKeepsWhoHasSomethingPending(t *testing.T) {
+// XGROUP DELCONSUMER drops the pending entries of a consumer, so one that has any must stay.
+func TestRemoveIdleConsumersKeepsThoseWithPendingEntries(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		busy := r.second(t)
 		round := r.started(nil)
 		r.grab(round, taps("ann1"))
-		must(busy.Take(ctx, round.ID, 1))(t)
-		must(r.Take(ctx, round.ID, 1))(t)
+		must(busy.ReadNew(ctx, round.ID, 1))(t)
+		must(r.ReadNew(ctx, round.ID, 1))(t)
 		r.grab(round, taps("bob1"))
-		mine := must(r.Take(ctx, round.ID, 1))(t)
+		mine := must(r.ReadNew(ctx, round.ID, 1))(t)
 		if err := r.Acknowledge(ctx, round.ID, idsOf(mine)...); err != nil {
 			t.Fatal(err)
 		}
-		if gone := must(r.Dismiss(ctx, round.ID, time.Hour))(t); gone != 0 {
-			t.Errorf("%d were dismissed that are not silent for long", gone)
+		if gone := must(r.RemoveIdleConsumers(ctx, round.ID, time.Hour))(t); gone != 0 {
+			t.Errorf("%d were removed that are not idle for long", gone)
 		}
 		want := 1
 		if strings.Contains(t.Name(), "miniredis") {
 			want = 0 // it does not know how long a consumer was silent; nobody else's can be there anyway
 		}
-		if gone := must(r.Dismiss(ctx, round.ID, 0))(t); gone != want {
-			t.Errorf("%d were dismissed, want %d", gone, want)
+		if gone := must(r.RemoveIdleConsumers(ctx, round.ID, 0))(t); gone != want {
+			t.Errorf("%d were removed, want %d", gone, want)
 		}
-		if kept := must(busy.Retake(ctx, round.ID, "0", 10))(t); len(kept) != 1 {
+		if kept := must(busy.ReadPending(ctx, round.ID, "0", 10))(t); len(kept) != 1 {
 			t.Errorf("kept %+v", kept)
 		}
-		if gone := must(r.Dismiss(ctx, "nothing", 0))(t); gone != 0 {
-			t.Errorf("%d were dismissed from nothing", gone)
+		if gone := must(r.RemoveIdleConsumers(ctx, "nothing", 0))(t); gone != 0 {
+			t.Errorf("%d were removed from nothing", gone)
 		}
 	})
 }
 
-func TestWatermarkSaysHowFarTheOutboxWasTaken(t *testing.T) {
+func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
-		if mark := must(r.Watermark(ctx, round.ID))(t); !mark.Quiet() || mark.Claimed.Packets != 0 || mark.Rest != 10_000 || mark.Last != "0-0" {
+		if mark := must(r.Watermark(ctx, round.ID))(t); !mark.Drained() || mark.Claimed.Packets != 0 || mark.Rest != 10_000 || mark.Last != "0-0" {
 			t.Errorf("untouched it is %+v", mark)
 		}
 		r.grab(round, taps("ann1 bob1"))
 		granted := must(r.Watermark(ctx, round.ID))(t)
-		if granted.Quiet() || granted.Claimed.Packets != 2 || granted.Claimed.Cents+granted.Rest != 10_000 || granted.Delivered != "0-0" {
+		if granted.Drained() || granted.Claimed.Packets != 2 || granted.Claimed.Cents+granted.Rest != 10_000 || granted.Delivered != "0-0" {
 			t.Errorf("granted it is %+v", granted)
 		}
-		first := must(r.Take(ctx, round.ID, 1))(t)
+		first := must(r.ReadNew(ctx, round.ID, 1))(t)
 		taken := must(r.Watermark(ctx, round.ID))(t)
-		if taken.Quiet() || taken.Pending != 1 || taken.FirstPending != first[0].ID || taken.Delivered != first[0].ID || taken.Passed(granted) {
+		if taken.Drained() || taken.Pending != 1 || taken.FirstPending != first[0].ID || taken.Delivered != first[0].ID || taken.Passed(granted) {
 			t.Errorf("taken it is %+v", taken)
 		}
 		r.grab(round, taps("cat1"))
 		if err := r.Acknowledge(ctx, round.ID, first[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		if mark := must(r.Watermark(ctx, round.ID))(t); mark.Quiet() || !mark.Passed(granted) || mark.Passed(mark) {
+		if mark := must(r.Watermark(ctx, round.ID))(t); mark.Drained() || !mark.Passed(granted) || mark.Passed(mark) {
 			t.Errorf("acknowledged it is %+v", mark)
 		}
 		r.close(round, game.Stopped)
@@ -171,7 +171,7 @@ func TestWatermarkSaysHowFarTheOutboxWasTaken(t *testing.T) {
 	})
 }
 
-func TestSetFrozenTellsTheRoomOnce(t *testing.T) {
+func TestSetFrozenPublishesOnce(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
@@ -207,7 +207,7 @@ func TestSetFrozenTellsTheRoomOnce(t *testing.T) {
 	})
 }
 
-// Somebody read that a round is released, and tells Redis so only after a host has frozen it again. Once that undid the freeze.
+// A process reads that a round is released, and sets that in Redis only after a host has frozen it again. That must not undo the freeze.
 func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		round := r.started(nil)
@@ -238,15 +238,15 @@ func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
 	})
 }
 
-func TestRetireOnlyShortensLives(t *testing.T) {
+func TestExpireKeysOnlyShortensTTLs(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(dealtEqual)
 		r.grab(round, taps("ann1"))
-		if err := r.Retire(ctx, round, time.Hour); err != nil {
+		if err := r.ExpireKeys(ctx, round, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Retire(ctx, round, 48*time.Hour); err != nil {
+		if err := r.ExpireKeys(ctx, round, 48*time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		keys := r.allKeys()
@@ -258,7 +258,7 @@ func TestRetireOnlyShortensLives(t *testing.T) {
 		if len(keys) != 5 {
 			t.Errorf("keys are %v", keys)
 		}
-		if err := r.Retire(ctx, game.Round{ID: "nothing"}, time.Hour); err != nil || len(r.allKeys()) != 5 {
+		if err := r.ExpireKeys(ctx, game.Round{ID: "nothing"}, time.Hour); err != nil || len(r.allKeys()) != 5 {
 			t.Errorf("of nothing: %v, %v", err, r.allKeys())
 		}
 	})
@@ -293,30 +293,30 @@ func TestEntriesThatDoNotParseSayWhy(t *testing.T) {
 			"999 1\" of":       with(good, "claims", "ann 1 99999999999999999999 1"),
 		} {
 			id := must(r.redis.XAdd(t.Context(), &redis.XAddArgs{Stream: outboxKey(round.ID), Values: values}).Result())(t)
-			entry := must(r.Take(t.Context(), round.ID, 1))(t)[0]
+			entry := must(r.ReadNew(t.Context(), round.ID, 1))(t)[0]
 			if entry.ID != id || !strings.Contains(entry.Fault, want) || entry.Claims != nil || entry.Refund != nil {
 				t.Errorf("%q came as %+v", want, entry)
 			}
 			if again := r.ParseRaw(round.ID, id, entry.Raw); fmt.Sprint(again) != fmt.Sprint(entry) {
 				t.Errorf("%q is read again as %+v", want, again)
 			}
-			if raw := must(r.Raw(t.Context(), round.ID, id))(t); raw != entry.Raw {
+			if raw := must(r.ReadRaw(t.Context(), round.ID, id))(t); raw != entry.Raw {
 				t.Errorf("%q is kept as %s", want, raw)
 			}
 		}
-		if _, err := r.Raw(t.Context(), round.ID, "1-1"); !errors.Is(err, game.ErrNotFound) {
+		if _, err := r.ReadRaw(t.Context(), round.ID, "1-1"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("no entry: %v", err)
 		}
-		if _, err := r.Take(t.Context(), "nothing", 1); !errors.Is(err, game.ErrGone) {
+		if _, err := r.ReadNew(t.Context(), "nothing", 1); !errors.Is(err, game.ErrGone) {
 			t.Errorf("no outbox: %v", err)
 		}
-		if _, _, err := r.TakeOver(t.Context(), "nothing", "0", 0, 1); !errors.Is(err, game.ErrGone) {
+		if _, _, err := r.ClaimStale(t.Context(), "nothing", "0", 0, 1); !errors.Is(err, game.ErrGone) {
 			t.Errorf("no outbox: %v", err)
 		}
 	})
 }
 
-// second is another process on the same Redis.
+// second is another client of the same Redis, as of another process.
 func (r *rig) second(t *testing.T) *rig {
 	t.Helper()
 	single, ok := r.redis.(*redis.Client)

@@ -47,7 +47,7 @@ func TestGrabReachesEveryOutcome(t *testing.T) {
 	})
 }
 
-// condition is a state of the world in which a tap of ann's on a new drop must come to one outcome, whatever else holds.
+// world is a combination of conditions in which a tap of ann's on a new drop must come to one outcome, whatever else holds.
 type world struct {
 	frozen, closed, capped bool
 	stock                  game.Outcome // Won, Missed or SoldOut
@@ -119,7 +119,7 @@ func TestGrabChecksInOrder(t *testing.T) {
 	})
 }
 
-// Whoever finds the pool empty hears sold_out for good, but a winner hears their own result.
+// After the last packet a tap always gets sold_out, but a repeated winning tap gets its own result.
 func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets = 1 })
@@ -133,8 +133,7 @@ func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
 	})
 }
 
-// Case 11: elsewhere a tap one millisecond before the start, or at the end, was granted. Here a round is open in
-// [starts_at, ends_at), by Redis' clock.
+// A round is open in [starts_at, ends_at) by Redis' clock: not a millisecond before, and not at the end itself.
 func TestWindowIsExactToTheMillisecond(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)

@@ -15,7 +15,7 @@ import (
 	"redrain/internal/testkit"
 )
 
-// Whatever sizes the batches have, and whatever lies between them that nobody can read, every page is a part of one list.
+// Pages are consecutive parts of one list, whatever the sizes of the batches, and whatever unreadable entries lie between them.
 func TestClaimsAreReadPageByPage(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
@@ -44,7 +44,7 @@ func TestClaimsAreReadPageByPage(t *testing.T) {
 	})
 }
 
-// Which batch was granted a claim is known for as long as the round's keys are there, wherever in the outbox it lies.
+// The batch that granted a claim can be found as long as the round's keys exist, wherever in the outbox it is.
 func TestTheBatchOfAClaimIsFound(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
@@ -81,7 +81,7 @@ func TestTheBatchOfAClaimIsFound(t *testing.T) {
 	})
 }
 
-// spoil adds what nobody can read to an outbox.
+// spoil adds unreadable entries to an outbox.
 func (r *rig) spoil(round game.Round) {
 	r.t.Helper()
 	for _, values := range [][]string{{"kind", "nonsense"}, {"kind", "claims", "round", round.ID, "at", "1", "claims", "?"}} {
@@ -91,8 +91,8 @@ func (r *rig) spoil(round game.Round) {
 	}
 }
 
-// A clock that was set back makes Redis count on within one millisecond: pages are found there too, and no page of a large
-// round costs more than a few reads, be it the first or the last.
+// After its clock was set back Redis numbers stream entries within one millisecond. Pages are found there too, and none of a large
+// round, first or last, costs more than a few reads.
 func TestAPageOfALargeRoundIsFoundInFewReads(t *testing.T) {
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)

@@ -42,7 +42,7 @@ func anySettings(t *rapid.T) game.Settings {
 	return s
 }
 
-// play is one round on a server beside its model.
+// play is one round on a server, and the model of it.
 type play struct {
 	*model
 	r   *rig
@@ -69,7 +69,7 @@ func begin(ctx context.Context, t *rapid.T, r *rig) *play {
 	return &play{model: newModel(round, standing.StartsAt, standing.EndsAt), r: r, t: t, ctx: ctx}
 }
 
-// pass moves Redis' clock on, often to the edge of something.
+// pass advances Redis' clock, often to a boundary.
 func (p *play) pass(t *rapid.T) {
 	s := p.round.Settings
 	next := len(p.claims) * 9 * int(s.Duration.Milliseconds()) / (10 * s.Packets)
@@ -124,7 +124,7 @@ func (p *play) openAgain(t *rapid.T) {
 	}
 }
 
-// check holds what Redis has against the invariants of the domain, by their numbers, and against the model.
+// check compares what Redis has with the model, and checks the invariants of the domain.
 func (p *play) check(t *rapid.T) {
 	standing, err := p.r.Snapshot(p.ctx, p.round.ID, boardSize, 0)
 	if err != nil {
@@ -255,8 +255,8 @@ func TestLuaAndGoAgreeDrawForDraw(t *testing.T) {
 	})
 }
 
-// Case 1: elsewhere amounts repeated after a restart of Redis, whose scripts' random numbers begin anew. Here they come from the
-// round's own secret: two rounds differ, over fresh servers too.
+// Redis seeds math.random of scripts the same after every restart, so amounts must come from the round's secret: two rounds differ,
+// even each on a fresh server.
 func TestRoundsDifferEvenOverFreshServers(t *testing.T) {
 	seen := make(map[string]string)
 	testkit.EachRedis(t, func(t *testing.T, _ string) {

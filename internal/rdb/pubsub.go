@@ -17,43 +17,68 @@ func (c *Client) PublishTally(ctx context.Context, room string, tally []byte) er
 	return nil
 }
 
-// parseHeard reads 'claims ROUND LEFT REST BATCH', 'round ROUND', 'tally JSON', 'notice JSON', 'hosts CODE', 'doors'.
-func parseHeard(payload string) (game.Heard, error) {
+// PublishNotice sends a wire.Notice in JSON to everybody in a room.
+func (c *Client) PublishNotice(ctx context.Context, room string, notice []byte) error {
+	if err := c.redis.Publish(ctx, roomChannel(room), append([]byte("notice "), notice...)).Err(); err != nil {
+		return fmt.Errorf("publish a notice: %w", err)
+	}
+	return nil
+}
+
+// NotifyHosts sends a code of wire.Notice, such as players_changed, to the pages of a room's hosts, on every instance. It tells them
+// that something of the room has changed and is to be read again. Several at once may be delivered as one.
+func (c *Client) NotifyHosts(ctx context.Context, room, code string) error {
+	if err := c.redis.Publish(ctx, roomChannel(room), "hosts "+code).Err(); err != nil {
+		return fmt.Errorf("notify the hosts: %w", err)
+	}
+	return nil
+}
+
+// PublishAccessChanged tells every instance that serves a room that a player was blocked there, or unblocked.
+func (c *Client) PublishAccessChanged(ctx context.Context, room string) error {
+	if err := c.redis.Publish(ctx, roomChannel(room), "doors").Err(); err != nil {
+		return fmt.Errorf("publish who is blocked: %w", err)
+	}
+	return nil
+}
+
+// parseEvent parses 'claims ROUND LEFT REST BATCH', 'round ROUND', 'tally JSON', 'notice JSON', 'hosts CODE', 'doors'.
+func parseEvent(payload string) (game.Event, error) {
 	kind, rest, _ := strings.Cut(payload, " ")
 	switch kind {
 	case "claims":
 		claimed, err := parseClaimed(rest)
 		if err != nil {
-			return game.Heard{}, err
+			return game.Event{}, err
 		}
-		return game.Heard{Claims: &claimed}, nil
+		return game.Event{Claims: &claimed}, nil
 	case "round":
-		return game.Heard{Round: rest}, nil
+		return game.Event{Round: rest}, nil
 	case "tally":
-		return game.Heard{Tally: []byte(rest)}, nil
+		return game.Event{Tally: []byte(rest)}, nil
 	case "notice":
-		return game.Heard{Notice: []byte(rest)}, nil
+		return game.Event{Notice: []byte(rest)}, nil
 	case "hosts":
-		return game.Heard{ForHosts: rest}, nil
+		return game.Event{ForHosts: rest}, nil
 	case "doors":
-		return game.Heard{Doors: true}, nil
+		return game.Event{AccessChanged: true}, nil
 	}
-	return game.Heard{}, fmt.Errorf("message of kind %q: %w", kind, errShape)
+	return game.Event{}, fmt.Errorf("message of kind %q: %w", kind, errBadReply)
 }
 
 func parseClaimed(text string) (game.Claimed, error) {
 	fields := strings.SplitN(text, " ", 4)
 	if len(fields) != 4 {
-		return game.Claimed{}, fmt.Errorf("claims message: %w", errShape)
+		return game.Claimed{}, fmt.Errorf("claims message: %w", errBadReply)
 	}
 	left, errLeft := strconv.Atoi(fields[1])
 	rest, errRest := strconv.ParseInt(fields[2], 10, 64)
 	if errLeft != nil || errRest != nil {
-		return game.Claimed{}, fmt.Errorf("claims message: %w", errShape)
+		return game.Claimed{}, fmt.Errorf("claims message: %w", errBadReply)
 	}
 	claims, err := parseClaims(fields[3])
 	if err != nil {
 		return game.Claimed{}, err
 	}
-	return game.Claimed{Round: fields[0], Left: game.Left{Packets: left, Cents: game.Cents(rest)}, Claims: claims}, nil
+	return game.Claimed{Round: fields[0], Left: game.Total{Packets: left, Cents: game.Cents(rest)}, Claims: claims}, nil
 }

@@ -13,17 +13,17 @@ import (
 	"redrain/internal/testkit"
 )
 
-// listener is a subscription and what it hears, in order.
+// listener is a subscription and the events that it receives, in order.
 type listener struct {
 	*Subscription
 	t     *testing.T
-	heard chan game.Heard
+	heard chan game.Event
 }
 
 func (r *rig) listen(t *testing.T) *listener {
 	t.Helper()
-	l := &listener{t: t, heard: make(chan game.Heard, 1000)}
-	l.Subscription = r.Subscribe(t.Context(), slog.New(slog.NewTextHandler(io.Discard, nil)), func(h game.Heard) { l.heard <- h })
+	l := &listener{t: t, heard: make(chan game.Event, 1000)}
+	l.Subscription = r.Subscribe(t.Context(), slog.New(slog.NewTextHandler(io.Discard, nil)), func(h game.Event) { l.heard <- h })
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -33,11 +33,11 @@ func (l *listener) add(room string) {
 	if err := l.Add(l.t.Context(), room); err != nil {
 		l.t.Fatal(err)
 	}
-	l.next(game.Heard{Room: room, Lost: true})
+	l.next(game.Event{Room: room, Missed: true})
 }
 
-// next compares what is heard next.
-func (l *listener) next(want game.Heard) {
+// next compares the next event.
+func (l *listener) next(want game.Event) {
 	l.t.Helper()
 	select {
 	case got := <-l.heard:
@@ -49,23 +49,23 @@ func (l *listener) next(want game.Heard) {
 	}
 }
 
-func text(h game.Heard) string {
-	return fmt.Sprintf("%s %v %q tally %q notice %q lost %t", h.Room, h.Claims, h.Round, h.Tally, h.Notice, h.Lost)
+func text(h game.Event) string {
+	return fmt.Sprintf("%s %v %q tally %q notice %q lost %t", h.Room, h.Claims, h.Round, h.Tally, h.Notice, h.Missed)
 }
 
-func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Heard {
-	return game.Heard{Room: round.Room, Claims: &game.Claimed{
+func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Event {
+	return game.Event{Room: round.Room, Claims: &game.Claimed{
 		Round: round.ID, Left: grabbed.Left, Claims: claimsOf(batch, grabbed),
 	}}
 }
 
-func TestSubscriptionHearsARoundInOrder(t *testing.T) {
+func TestSubscriptionReceivesARoundInOrder(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		t := r.t.(*testing.T)
 		l, round := r.listen(t), newRound(t, split)
 		l.add(round.Room)
 		r.open(round)
-		l.next(game.Heard{Room: round.Room, Round: round.ID})
+		l.next(game.Event{Room: round.Room, Round: round.ID})
 		for n := range 4 {
 			batch := append(crowd(fmt.Sprintf("p%d-", n), 1+2*n, 1), taps("zoe1")...)
 			l.next(claimed(round, batch, r.grab(round, batch)))
@@ -75,13 +75,13 @@ func TestSubscriptionHearsARoundInOrder(t *testing.T) {
 		if err := r.PublishTally(t.Context(), round.Room, []byte(tally)); err != nil {
 			t.Fatal(err)
 		}
-		l.next(game.Heard{Room: round.Room, Tally: []byte(tally)})
+		l.next(game.Event{Room: round.Room, Tally: []byte(tally)})
 		r.close(round, game.Stopped)
-		l.next(game.Heard{Room: round.Room, Round: round.ID})
+		l.next(game.Event{Room: round.Room, Round: round.ID})
 	})
 }
 
-func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
+func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -94,7 +94,7 @@ func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
 		}
 		publish("THREE", "round c")
 		publish("TWO", "round b")
-		l.next(game.Heard{Room: "TWO", Round: "b"})
+		l.next(game.Event{Room: "TWO", Round: "b"})
 		if err := l.Remove(t.Context(), "TWO"); err != nil {
 			t.Fatal(err)
 		}
@@ -107,12 +107,12 @@ func TestSubscriptionHearsItsRoomsOnly(t *testing.T) {
 		})
 		publish("TWO", "round b")
 		publish("ONE", "notice {}")
-		l.next(game.Heard{Room: "ONE", Notice: []byte("{}")})
+		l.next(game.Event{Room: "ONE", Notice: []byte("{}")})
 	})
 }
 
-// What cannot be read may have been anything, so the room is read again.
-func TestUnreadableMessagesAreLost(t *testing.T) {
+// An unreadable message may have been anything, so it counts as missed.
+func TestUnreadableMessagesCountAsMissed(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -124,12 +124,12 @@ func TestUnreadableMessagesAreLost(t *testing.T) {
 			if err := r.redis.Publish(t.Context(), roomChannel("ROOM"), message).Err(); err != nil {
 				t.Fatal(err)
 			}
-			l.next(game.Heard{Room: "ROOM", Lost: true})
+			l.next(game.Event{Room: "ROOM", Missed: true})
 		}
 	})
 }
 
-func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
+func TestMissedFollowsEveryReconnection(t *testing.T) {
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	l := r.listen(t)
@@ -143,7 +143,7 @@ func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
 		for range rooms {
 			select {
 			case h := <-l.heard:
-				if !h.Lost {
+				if !h.Missed {
 					t.Errorf("heard %s", text(h))
 				}
 				lost = append(lost, h.Room)
@@ -155,11 +155,11 @@ func TestSubscriptionHearsLostAfterEveryReconnection(t *testing.T) {
 			t.Errorf("lost were %v", lost)
 		}
 		testkit.Eventually(t, soon, func() error { return r.PublishTally(t.Context(), "TWO", []byte("{}")) })
-		l.next(game.Heard{Room: "TWO", Tally: []byte("{}")})
+		l.next(game.Event{Room: "TWO", Tally: []byte("{}")})
 	}
 }
 
-func TestNothingIsHeardAfterClose(t *testing.T) {
+func TestNothingIsReceivedAfterClose(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -181,7 +181,7 @@ func TestNothingIsHeardAfterClose(t *testing.T) {
 
 func TestUnreadableTextsAreRefused(t *testing.T) {
 	for _, bad := range []string{"", "1", "1 5", "1 5 7", "1 5 7:5", "1 5 7:5:1:1", "1 5 x:5:1", "1 5 7:5.5:1", "1 5 7:5:"} {
-		if claims, err := parseHeld("ann", bad); err == nil {
+		if claims, err := parseHeldClaims("ann", bad); err == nil {
 			t.Errorf("claims %q are read as %v", bad, claims)
 		}
 	}
@@ -192,7 +192,7 @@ func TestUnreadableTextsAreRefused(t *testing.T) {
 	}
 }
 
-func TestRepliesOfAnotherShapeAreRefused(t *testing.T) {
+func TestRepliesOfTheWrongFormatAreRefused(t *testing.T) {
 	full := []any{int64(1000), int64(5), int64(50), "wd", int64(7), int64(1), int64(7), int64(1)}
 	if _, err := readGrabbed(&reply{items: full}, 2); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestRepliesOfAnotherShapeAreRefused(t *testing.T) {
 			t.Errorf("letters %q are taken for %d taps", letters, taps)
 		}
 	}
-	if !strings.Contains(errShape.Error(), "shape") {
-		t.Error(errShape)
+	if !strings.Contains(errBadReply.Error(), "shape") {
+		t.Error(errBadReply)
 	}
 }

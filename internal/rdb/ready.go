@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	// readyLifetime is how long the trace of a check stays.
-	readyLifetime = time.Minute
-	// probeEvery and probeWithin make a probe at least every five seconds, however Redis hangs.
-	probeEvery  = 2 * time.Second
-	probeWithin = 2 * time.Second
-	// probeGood is how long a probe's result counts.
-	probeGood = 5 * time.Second
+	// probeKeyLifetime is the time to live of the key that a probe writes.
+	probeKeyLifetime = time.Minute
+	// With these a probe ends at least every 4 s, even if Redis hangs.
+	probeInterval = 2 * time.Second
+	probeTimeout  = 2 * time.Second
+	// probeMaxAge is how long the result of a probe counts.
+	probeMaxAge = 5 * time.Second
 )
 
-// probed is what the last probe came to.
-type probed struct {
-	mu    sync.Mutex // guards what follows
-	at    time.Time  // zero before the first probe has ended
-	took  time.Duration
-	err   error
-	first chan struct{} // closed when the first probe has ended
-	// keys are by master of a cluster the one that it is asked to write. Of the probing goroutine alone.
-	keys map[string]string
+// probeResult is the outcome of the last probe.
+type probeResult struct {
+	mu      sync.Mutex // guards what follows
+	at      time.Time  // zero before the first probe has ended
+	latency time.Duration
+	err     error
+	first   chan struct{} // closed when the first probe has ended
+	// keyByMaster has for each master of a cluster, by address, a key in one of its slots. Only for the probing goroutine.
+	keyByMaster map[string]string
 }
 
-// KeepProbing proves until ctx is done, every two seconds, that Redis takes a write and tells its time: every master of a
-// cluster. One that only answers is not enough to play: it may be out of memory, unable to store, or a replica, and then
-// every grab is refused. It also keeps the clock right where nothing is played.
+// KeepProbing checks every two seconds, until ctx is done, that Redis takes a write and returns its time; in a cluster, that every
+// master does. A Redis that only answers a PING may still refuse every grab: it may be out of memory, unable to save, or a replica.
+// The probes also keep the clock accurate while nothing is played.
 func (c *Client) KeepProbing(ctx context.Context, log *slog.Logger) {
-	ticker := time.NewTicker(probeEvery)
+	ticker := time.NewTicker(probeInterval)
 	defer ticker.Stop()
 	for failing := false; ; {
 		began := time.Now()
@@ -51,7 +51,7 @@ func (c *Client) KeepProbing(ctx context.Context, log *slog.Logger) {
 			log.Info("redis is ready again")
 		}
 		failing = err != nil
-		c.probed.note(began, err)
+		c.lastProbe.record(began, err)
 		select {
 		case <-ctx.Done():
 			return
@@ -60,43 +60,44 @@ func (c *Client) KeepProbing(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// CheckReady is nil when the last probe by KeepProbing went well. At first it waits for one, until ctx ends. It asks Redis nothing.
+// CheckReady returns nil if the last probe of KeepProbing succeeded. Before the first has ended it waits for it, until ctx is done. It
+// does not call Redis.
 func (c *Client) CheckReady(ctx context.Context) error {
 	select {
-	case <-c.probed.first:
+	case <-c.lastProbe.first:
 	case <-ctx.Done():
 	}
-	p := &c.probed
+	p := &c.lastProbe
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at.IsZero() {
 		return errors.New("is not known to take writes yet")
 	}
-	if age := time.Since(p.at); age > probeGood {
+	if age := time.Since(p.at); age > probeMaxAge {
 		return fmt.Errorf("is not known to take writes for %.0f s", age.Seconds())
 	}
 	return p.err
 }
 
-// ProbeTook is how long the last probe took.
-func (c *Client) ProbeTook() time.Duration {
-	c.probed.mu.Lock()
-	defer c.probed.mu.Unlock()
-	return c.probed.took
+// ProbeLatency is how long the last probe took.
+func (c *Client) ProbeLatency() time.Duration {
+	c.lastProbe.mu.Lock()
+	defer c.lastProbe.mu.Unlock()
+	return c.lastProbe.latency
 }
 
-func (p *probed) note(began time.Time, err error) {
+func (p *probeResult) record(began time.Time, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at.IsZero() {
 		close(p.first)
 	}
 	p.at = time.Now()
-	p.took, p.err = p.at.Sub(began), err
+	p.latency, p.err = p.at.Sub(began), err
 }
 
 func (c *Client) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if c.topology == nil {
 		return c.probeServer(ctx, c.redis, readyKey(c.instance))
@@ -105,24 +106,24 @@ func (c *Client) probe(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
-	c.probed.keys = c.topology.spread(ctx, masters, c.probed.keys, func(n int) string { return readyKey(c.instance + ":" + strconv.Itoa(n)) })
+	c.lastProbe.keyByMaster = c.topology.assignKeys(ctx, masters, c.lastProbe.keyByMaster, func(n int) string { return readyKey(c.instance + ":" + strconv.Itoa(n)) })
 	problems := make([]error, len(masters))
 	var probes sync.WaitGroup
 	for i, master := range masters {
 		addr := master.Options().Addr
 		probes.Go(func() {
-			if err := c.probeServer(ctx, master, c.probed.keys[addr]); err != nil {
-				c.topology.note(err)
+			if err := c.probeServer(ctx, master, c.lastProbe.keyByMaster[addr]); err != nil {
+				c.topology.noteError(err)
 				problems[i] = fmt.Errorf("%s %w", addr, err)
 			}
 		})
 	}
 	probes.Wait()
-	return inOneLine(problems)
+	return joinErrors(problems)
 }
 
-// inOneLine joins errors, for a reason that is told in one line.
-func inOneLine(problems []error) (joined error) {
+// joinErrors joins errors in one line.
+func joinErrors(problems []error) (joined error) {
 	for _, problem := range problems {
 		switch {
 		case problem == nil:
@@ -135,13 +136,13 @@ func inOneLine(problems []error) (joined error) {
 	return joined
 }
 
-// probeServer does it all in one round trip. Without a key, where a node has too few slots to find one, it only asks for the time.
+// probeServer probes one server in one round trip. With an empty key, if none was found in the node's slots, it only reads the time.
 func (c *Client) probeServer(ctx context.Context, server redis.Cmdable, key string) error {
 	asked := time.Now()
 	pipe := server.Pipeline()
 	written := new(redis.StatusCmd)
 	if key != "" {
-		written = pipe.Set(ctx, key, 1, readyLifetime)
+		written = pipe.Set(ctx, key, 1, probeKeyLifetime)
 	}
 	at := pipe.Time(ctx)
 	_, _ = pipe.Exec(ctx) // each command has its own error

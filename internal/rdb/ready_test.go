@@ -13,7 +13,7 @@ import (
 	"redrain/internal/testkit"
 )
 
-// probing has a client prove in the background that Redis can be played on.
+// probing returns a client that runs KeepProbing.
 func probing(t *testing.T, url string) *Client {
 	t.Helper()
 	client := dial(t, url)
@@ -27,7 +27,7 @@ func probing(t *testing.T, url string) *Client {
 	return client
 }
 
-// awaitReadiness waits until readiness is told in such words; none: until it is there.
+// awaitReadiness waits until CheckReady fails with these words; "": until it succeeds.
 func awaitReadiness(t *testing.T, client *Client, words string) {
 	t.Helper()
 	testkit.Eventually(t, soon, func() error {
@@ -71,7 +71,7 @@ func TestReadinessNeedsWritesAndTheTime(t *testing.T) {
 	awaitReadiness(t, client, "")
 }
 
-// One node of a cluster takes no writes, and a check that wrote one key asked another.
+// One node of a cluster takes no writes. A check that wrote a single key could miss that.
 func TestReadinessAsksEveryMasterOfACluster(t *testing.T) {
 	cluster := testkit.NewRedisCluster(t, 3)
 	client := probing(t, cluster.URL)
@@ -91,7 +91,7 @@ func TestReadinessAsksEveryMasterOfACluster(t *testing.T) {
 	awaitReadiness(t, client, "")
 }
 
-// Whoever asks for readiness, however often, costs Redis nothing.
+// CheckReady makes no calls to Redis, however often it is called.
 func TestAskingForReadinessDoesNotAskRedis(t *testing.T) {
 	client := probing(t, testkit.Redis(t).URL)
 	awaitReadiness(t, client, "")

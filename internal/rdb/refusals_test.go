@@ -14,7 +14,7 @@ import (
 	"redrain/internal/testkit"
 )
 
-// refused grabs until Redis refuses, and checks that the refusal says that nothing was done, for a reason that passes.
+// refused grabs until Redis refuses, and checks that the error is transient, with nothing done.
 func refused(t *testing.T, client *Client, round game.Round, words string) {
 	t.Helper()
 	testkit.Eventually(t, soon, func() error {
@@ -39,8 +39,8 @@ func dial(t *testing.T, url string) *Client {
 	return client
 }
 
-// In a failover Redis refuses for a while. Such a refusal was taken for final, or for an unknown result.
-func TestRefusalsThatPassAreToldApart(t *testing.T) {
+// During a failover Redis refuses commands for a while. Such an error is neither permanent nor an unknown result.
+func TestTransientRefusals(t *testing.T) {
 	t.Run("READONLY and MASTERDOWN", func(t *testing.T) {
 		master := testkit.Redis(t)
 		host, port, _ := net.SplitHostPort(master.Addr)
@@ -98,16 +98,16 @@ func TestOnlyRefusalsByNameAreKnownToHaveDoneNothing(t *testing.T) {
 		"BUSYGROUP x": {false, false}, "ASKED": {false, false}, "ERR READ": {false, false}, "EXECABORT x": {false, false},
 	} {
 		err := fmt.Errorf("wrapped: %w", refusal(text))
-		if NothingDone(err) != want.nothing || passes(err) != want.passes {
-			t.Errorf("%q: nothing done %t, passes %t", text, NothingDone(err), passes(err))
+		if NothingDone(err) != want.nothing || isTransient(err) != want.passes {
+			t.Errorf("%q: nothing done %t, passes %t", text, NothingDone(err), isTransient(err))
 		}
 	}
-	for _, err := range []error{nil, context.DeadlineExceeded, net.ErrClosed, &net.OpError{Op: "read", Err: errShape}} {
+	for _, err := range []error{nil, context.DeadlineExceeded, net.ErrClosed, &net.OpError{Op: "read", Err: errBadReply}} {
 		if NothingDone(err) {
 			t.Errorf("%v: is said to have done nothing", err)
 		}
 	}
-	if refused := (&net.OpError{Op: "dial", Err: errShape}); !NothingDone(refused) {
+	if refused := (&net.OpError{Op: "dial", Err: errBadReply}); !NothingDone(refused) {
 		t.Error("what was never sent is not known to have done nothing")
 	}
 }

@@ -18,12 +18,12 @@ import (
 // boardSize is how many players the board holds, as in grab.lua.
 const boardSize = 100
 
-// Repair makes the keys anew that a round has lost, from those that it still has: every claim is in the claims Hash and in the
-// outbox, and all other keys follow from the claims and from what the ledger says of the round. It returns their names; none if
-// nothing is missing. Nothing is granted meanwhile, and any number of processes may repair at once. A new outbox holds every
-// claim again, not acknowledged: the ledger knows those that it has.
+// Repair restores the keys of a round that Redis has lost, from those that it still has, and returns their names. Every claim is both
+// in the claims Hash and in the outbox, and all other keys follow from the claims and from the round in the ledger. Nothing is
+// granted while keys are missing, and any number of processes may repair at once. A restored outbox has all claims again, not
+// acknowledged; booking those that are booked already changes nothing.
 //
-// game.ErrTorn: what is left does not say all, or contradicts itself. game.ErrGone: nothing is left. It holds all claims of the
+// game.ErrTorn: the keys left are not enough, or contradict each other. game.ErrGone: none is left. It holds all claims of the
 // round in memory, about 100 bytes each.
 func (c *Client) Repair(ctx context.Context, round game.Round) (restored []string, err error) {
 	r := &repair{Client: c, round: round}
@@ -57,19 +57,19 @@ type repair struct {
 	rest, refunded                           game.Cents
 }
 
-// part is one key that can be made anew.
-type part struct {
+// missingKey is one key to restore, or the consumer group.
+type missingKey struct {
 	name    string
 	restore func(context.Context) error
 }
 
-// missing lists what is to be made, in an order in which each finds what it needs.
-func (r *repair) missing() []part {
+// missing lists what to restore, in an order in which each finds what it depends on.
+func (r *repair) missing() []missingKey {
 	claimed := len(r.claims) > 0
-	var parts []part
+	var parts []missingKey
 	add := func(missing bool, name string, restore func(context.Context) error) {
 		if missing {
-			parts = append(parts, part{name, restore})
+			parts = append(parts, missingKey{name, restore})
 		}
 	}
 	add(!r.hasState, "state", r.restoreState)
@@ -81,7 +81,7 @@ func (r *repair) missing() []part {
 	return parts
 }
 
-// read finds out what is there, and what the round has granted.
+// read reads which keys are there, and what the round has granted.
 func (r *repair) read(ctx context.Context) error {
 	if err := r.readKeys(ctx); err != nil {
 		return err
@@ -149,14 +149,14 @@ func (r *repair) readClaims(ctx context.Context) ([]game.Claim, error) {
 			return nil, fmt.Errorf("read its claims: %w", err)
 		}
 		for i := 0; i+1 < len(fields); i += 2 {
-			held, err := parseHeld(fields[i], fields[i+1])
+			held, err := parseHeldClaims(fields[i], fields[i+1])
 			if err != nil {
 				return nil, errors.Join(game.ErrTorn, err)
 			}
 			claims = append(claims, held...)
 		}
 		if cursor = next; cursor == 0 {
-			return inOrder(claims), nil
+			return sortByNumber(claims), nil
 		}
 	}
 }
@@ -176,19 +176,19 @@ func (r *repair) readOutbox(ctx context.Context) ([]game.Claim, error) {
 			}
 		}
 		if len(messages) < claimsChunk {
-			return inOrder(claims), nil
+			return sortByNumber(claims), nil
 		}
 		from = "(" + messages[len(messages)-1].ID
 	}
 }
 
-// inOrder sorts claims by their numbers; one that a Hash showed twice while it was read counts once.
-func inOrder(claims []game.Claim) []game.Claim {
+// sortByNumber sorts claims by their numbers; one that a Hash showed twice while it was read counts once.
+func sortByNumber(claims []game.Claim) []game.Claim {
 	slices.SortFunc(claims, func(a, b game.Claim) int { return a.Number - b.Number })
 	return slices.Compact(claims)
 }
 
-// checkState holds the claims against what the state says was granted.
+// checkState compares the claims with what was granted according to the state.
 func (r *repair) checkState() error {
 	number := func(field string) int64 {
 		n, err := strconv.ParseInt(r.state[field], 10, 64)
@@ -199,21 +199,21 @@ func (r *repair) checkState() error {
 	}
 	r.packetsLeft = int(number("left"))
 	r.rest, r.refunded = game.Cents(number("rest")), game.Cents(number("refunded"))
-	granted := game.Left{
+	granted := game.Total{
 		Packets: r.round.Settings.Packets - r.packetsLeft, Cents: r.round.Settings.Total - r.rest - r.refunded,
 	}
 	if r.state["phase"] == "closed" && r.refund == nil {
 		r.refund = &game.Refund{Reason: game.CloseReason(r.state["reason"]), At: r.Now(), Claimed: granted, Cents: r.refunded}
 	}
-	return r.wantGranted(granted)
+	return r.checkGranted(granted)
 }
 
-// deduceState works out what the state said, from claims that are in the Hash and in the outbox alike.
+// deduceState works out the lost state. It needs both claims and outbox, with the same claims in them.
 func (r *repair) deduceState(held, sent []game.Claim) error {
 	if !r.hasOutbox || !slices.Equal(held, sent) || r.round.StartsAt == 0 {
 		return game.ErrTorn
 	}
-	granted := game.Left{Packets: len(held)}
+	granted := game.Total{Packets: len(held)}
 	for _, claim := range held {
 		granted.Cents += claim.Cents
 	}
@@ -222,11 +222,11 @@ func (r *repair) deduceState(held, sent []game.Claim) error {
 	if r.refund != nil {
 		r.rest, r.refunded = 0, r.rest
 	}
-	return r.wantGranted(granted)
+	return r.checkGranted(granted)
 }
 
-// wantGranted is game.ErrTorn unless the claims are all that was granted, numbered without a gap.
-func (r *repair) wantGranted(granted game.Left) error {
+// checkGranted returns game.ErrTorn unless the claims are all that was granted, numbered without a gap.
+func (r *repair) checkGranted(granted game.Total) error {
 	var sum game.Cents
 	for i, claim := range r.claims {
 		if claim.Number != i+1 {
@@ -251,7 +251,7 @@ func (r *repair) restoreState(ctx context.Context) error {
 	expires := int64(r.round.EndsAt) + lifetime.Milliseconds()
 	staged := stagedKey(r.round.ID, uuid.NewString())
 	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.HSet(ctx, staged, "round", r.round.ID, "phase", phase, "reason", reason, "frozen", flag(r.round.Frozen),
+		pipe.HSet(ctx, staged, "round", r.round.ID, "phase", phase, "reason", reason, "frozen", boolArg(r.round.Frozen),
 			"freeze_version", r.round.FreezeVersion, "starts_at", int64(r.round.StartsAt), "ends_at", int64(r.round.EndsAt),
 			"expires_at", expires, "total", int64(s.Total), "packets", s.Packets, "left", r.packetsLeft, "rest", int64(r.rest),
 			"refunded", int64(r.refunded), "min", int64(s.Min), "max", int64(s.Max), "split", string(s.Split), "pace", string(s.Pace),
@@ -295,7 +295,7 @@ func (r *repair) restoreClaims(ctx context.Context) error {
 	})
 }
 
-// restoreBoard keeps the best, by their sums and then by the claims that reached them.
+// restoreBoard restores the best players, by their totals and then by the claims that reached them.
 func (r *repair) restoreBoard(ctx context.Context) error {
 	ranks := make(map[string]*game.Rank)
 	for _, claim := range r.claims {
@@ -357,7 +357,7 @@ func (r *repair) restoreGroup(ctx context.Context) error {
 	return err //nolint:wrapcheck // the caller says what it was for
 }
 
-// restoreAmounts deals again, and leaves out what was handed out.
+// restoreAmounts deals the amounts again from the round's secret, and leaves out those that were won.
 func (r *repair) restoreAmounts(ctx context.Context) error {
 	amounts := game.DealtAmounts(r.round.Settings, r.round.Secret)[len(r.claims):]
 	var sum game.Cents

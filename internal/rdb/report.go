@@ -30,11 +30,11 @@ func (c *Client) Report(ctx context.Context, room string, own game.Report, lease
 	if err != nil {
 		return game.Reports{}, err
 	}
-	all := game.Reports{Now: c.took(asked, r.integer()), Epoch: r.integer(), Online: int(r.integer()), Taps: r.integer()}
+	all := game.Reports{Now: c.updateClock(asked, r.integer()), Epoch: r.integer(), Online: int(r.integer()), Taps: r.integer()}
 	all.Arrivals, err = parseArrivals(r.text())
 	all.Mark, all.Garbage = r.integer(), int(r.integer())
 	if err != nil || r.err != nil || r.more() {
-		return game.Reports{}, fmt.Errorf("report.lua: %w", errShape)
+		return game.Reports{}, fmt.Errorf("report.lua: %w", errBadReply)
 	}
 	return all, nil
 }
@@ -48,7 +48,7 @@ func (c *Client) Sweep(ctx context.Context, room, cursor string) (game.Swept, er
 	}
 	swept := game.Swept{Cursor: r.text(), Removed: int(r.integer())}
 	if r.err != nil || r.more() {
-		return game.Swept{}, fmt.Errorf("sweep.lua: %w", errShape)
+		return game.Swept{}, fmt.Errorf("sweep.lua: %w", errBadReply)
 	}
 	return swept, nil
 }
@@ -65,13 +65,13 @@ func arrivalsText(arrivals []game.Arrival) string {
 func parseArrivals(text string) ([]game.Arrival, error) {
 	words := strings.Fields(text)
 	if len(words)%2 != 0 {
-		return nil, errShape
+		return nil, errBadReply
 	}
 	var arrivals []game.Arrival
 	for i := 0; i < len(words); i += 2 {
 		at, err := strconv.ParseInt(words[i], 10, 64)
 		if err != nil {
-			return nil, errShape
+			return nil, errBadReply
 		}
 		arrivals = append(arrivals, game.Arrival{Player: words[i+1], At: game.Moment(at)})
 	}

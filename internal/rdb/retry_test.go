@@ -10,8 +10,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// patience is how long these tests wait for a reply that a proxy keeps back.
-const patience = 300 * time.Millisecond
+// replyTimeout is how long these tests wait for a reply that a proxy swallows.
+const replyTimeout = 300 * time.Millisecond
 
 // behindProxy is an instance whose replies can be lost, and one with a straight way to the same server.
 func behindProxy(t *testing.T) (behind, straight *rig, proxy *testkit.SwallowProxy) {
@@ -21,7 +21,7 @@ func behindProxy(t *testing.T) (behind, straight *rig, proxy *testkit.SwallowPro
 }
 
 func (r *rig) grabOnce(round game.Round, batch []game.Tap) (game.Grabbed, error) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.t.Context(), replyTimeout)
 	defer cancel()
 	return r.Grab(ctx, round.Room, round.ID, r.NewBatch(), batch)
 }
@@ -40,7 +40,7 @@ func (r *rig) grabUntilTold(round game.Round, batch []game.Tap) (game.Grabbed, i
 	}
 }
 
-// A client that asked again by itself, or a batch that was told lost and had been counted, paid twice elsewhere.
+// A batch whose reply is lost may have been counted. Sent again under the same name it must not be paid twice.
 func TestTapsWhoseRepliesAreLostCountOnce(t *testing.T) {
 	behind, straight, proxy := behindProxy(t)
 	round := behind.started(func(s *game.Settings) { s.Packets = 100 })
@@ -80,7 +80,7 @@ func TestLostReplyOfOpenAndCloseMayBeAskedAgain(t *testing.T) {
 	lose := func(what string, call func(ctx context.Context) error) {
 		t.Helper()
 		proxy.SwallowReplies(1, "evalsha")
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), replyTimeout)
 		defer cancel()
 		if err := call(ctx); err == nil || NothingDone(err) {
 			t.Fatalf("%s: the reply was not lost: %v", what, err)
@@ -104,7 +104,7 @@ func TestLostReplyOfOpenAndCloseMayBeAskedAgain(t *testing.T) {
 	}
 }
 
-// Nobody may take one batch's reply for another's after a connection broke.
+// After a connection broke no batch may get the reply of another.
 func TestGrabsGoOnOverCutConnections(t *testing.T) {
 	behind, _, proxy := behindProxy(t)
 	round := behind.started(func(s *game.Settings) { s.Packets = 100 })

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// rig is a client of one server for one test. While now is set, it is what the scripts hear when they ask Redis for the time,
-// so a test moves Redis' clock to the millisecond. Every call is held against the names that the script declares.
+// rig is a client of one server for one test. While now is set, scripts get it as Redis' time, so a test can set
+// Redis' clock to the millisecond. Every call is checked against the names that the script declares.
 type rig struct {
 	*Client
 	t   testing.TB
@@ -252,7 +252,7 @@ func (r *rig) contentOf(key string) (content any, err error) {
 	}
 }
 
-// unsettled reads the outbox as the settler's group would: every entry that nobody was given yet, as field and value.
+// unsettled reads the outbox as the settler's group would: every entry that was delivered to nobody yet, as field and value.
 func (r *rig) unsettled(round game.Round) []map[string]any {
 	r.t.Helper()
 	streams, err := r.redis.XReadGroup(r.t.Context(), &redis.XReadGroupArgs{

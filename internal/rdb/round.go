@@ -11,7 +11,7 @@ import (
 	"redrain/internal/game"
 )
 
-// lifetime is how long a round's keys stay after its end; only the settler shortens it.
+// lifetime is how long the keys of a round stay after its end. ExpireKeys shortens it once the round is settled.
 const lifetime = 30 * 24 * time.Hour
 
 const (
@@ -19,7 +19,7 @@ const (
 	stageLifetime = 10 * time.Minute // of amounts that were never opened
 )
 
-// Open makes the round's keys, or finds them made: the same answer either way, and it may be repeated. amounts are those of a
+// Open makes the round's keys. If they exist it changes nothing and returns the same, so it may be repeated. amounts are those of a
 // dealt round, in the order in which they are handed out, else nil.
 func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cents) (game.Standing, error) {
 	staged := stagedKey(round.ID, uuid.NewString())
@@ -31,11 +31,11 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	asked := time.Now()
 	r, err := c.call(ctx, openScript, keys, round.ID, roomChannel(round.Room), settleGroup, lifetime.Milliseconds(),
 		s.Countdown.Milliseconds(), s.Duration.Milliseconds(), int64(s.Total), s.Packets, int64(s.Min), int64(s.Max),
-		string(s.Split), string(s.Pace), s.Cap, string(round.Secret), flag(round.Frozen), round.FreezeVersion)
+		string(s.Split), string(s.Pace), s.Cap, string(round.Secret), boolArg(round.Frozen), round.FreezeVersion)
 	if err != nil {
 		return game.Standing{}, err
 	}
-	c.took(asked, r.integer())
+	c.updateClock(asked, r.integer())
 	if len(r.items) == 1 {
 		return game.Standing{}, fmt.Errorf("open.lua: refused as %q: %w", r.text(), game.ErrTorn)
 	}
@@ -45,8 +45,8 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	return c.Standing(ctx, round.ID)
 }
 
-// stage pushes amounts in chunks, so that a million of them never hold Redis up. The first comes together with the List's
-// time to live, so none stays for ever whatever happens in between.
+// stage pushes the amounts to a List in chunks, so that a million of them do not block Redis. The first chunk is pushed together with
+// the List's time to live, so it never stays for ever if the process dies in between.
 func (c *Client) stage(ctx context.Context, staged string, amounts []game.Cents) error {
 	if len(amounts) == 0 {
 		return nil
@@ -85,15 +85,15 @@ func (c *Client) Close(ctx context.Context, round game.Round, reason game.CloseR
 	return c.close(ctx, round, reason, false)
 }
 
-// CloseAgain closes a round that the ledger knows to be closed, and whose close Redis has lost: for the ledger's reason, whatever
-// the time is. game.ErrGone, game.ErrTorn.
-func (c *Client) CloseAgain(ctx context.Context, round game.Round) error {
+// RepeatClose closes a round that is closed in the ledger and whose close Redis has lost: with the ledger's reason, whatever the
+// time. game.ErrGone, game.ErrTorn.
+func (c *Client) RepeatClose(ctx context.Context, round game.Round) error {
 	_, err := c.close(ctx, round, round.Reason, true)
 	return err
 }
 
 func (c *Client) close(ctx context.Context, round game.Round, reason game.CloseReason, again bool) (game.Standing, error) {
-	r, err := c.call(ctx, closeScript, allKeys(round.ID), string(reason), roomChannel(round.Room), flag(again))
+	r, err := c.call(ctx, closeScript, allKeys(round.ID), string(reason), roomChannel(round.Room), boolArg(again))
 	if err != nil {
 		return game.Standing{}, err
 	}
@@ -101,32 +101,32 @@ func (c *Client) close(ctx context.Context, round game.Round, reason game.CloseR
 	case "closed":
 		return c.Standing(ctx, round.ID)
 	case "gone", "torn":
-		return game.Standing{}, fmt.Errorf("close.lua: %w", lostKeys(status))
+		return game.Standing{}, fmt.Errorf("close.lua: %w", missingKeysError(status))
 	case "not_yet":
 		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrNotYet)
 	case "wrong_phase":
 		return game.Standing{}, fmt.Errorf("close.lua: %w", game.ErrWrongPhase)
 	default:
-		return game.Standing{}, fmt.Errorf("close.lua: status %q: %w", status, errShape)
+		return game.Standing{}, fmt.Errorf("close.lua: status %q: %w", status, errBadReply)
 	}
 }
 
-// Standing is where a round stands, without its leaderboard. Errors as by Snapshot.
+// Standing returns the state of a round without its leaderboard. Errors as by Snapshot.
 func (c *Client) Standing(ctx context.Context, round string) (game.Standing, error) {
 	return c.Snapshot(ctx, round, 0, 0)
 }
 
-// Snapshot is where a round stands with the best top players, and at least the latest claims (whole batches, newest first)
-// where there are as many. game.ErrGone when there is no such round, game.ErrTorn when its keys do not fit together.
+// Snapshot returns the state of a round with the best players (as many as top), and its latest claims: whole batches, newest first, at
+// least as many as latest if there are. game.ErrGone when there is no such round, game.ErrTorn when its keys do not fit together.
 func (c *Client) Snapshot(ctx context.Context, round string, top, latest int) (game.Standing, error) {
 	asked := time.Now()
 	r, err := c.call(ctx, snapshotScript, allKeys(round), top, latest)
 	if err != nil {
 		return game.Standing{}, err
 	}
-	now := c.took(asked, r.integer())
+	now := c.updateClock(asked, r.integer())
 	if len(r.items) == 1 {
-		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", lostKeys(r.text()))
+		return game.Standing{}, fmt.Errorf("snapshot.lua: %w", missingKeysError(r.text()))
 	}
 	s, err := readStanding(r, now)
 	if err != nil {
@@ -141,7 +141,7 @@ func readStanding(r *reply, now game.Moment) (game.Standing, error) {
 	s := game.Standing{
 		Now: now, Reason: game.CloseReason(r.text()), Frozen: r.integer() == 1,
 		StartsAt: game.Moment(r.integer()), EndsAt: game.Moment(r.integer()),
-		Left: game.Left{Packets: int(r.integer()), Cents: game.Cents(r.integer())},
+		Left: game.Total{Packets: int(r.integer()), Cents: game.Cents(r.integer())},
 	}
 	s.Phase = game.PhaseAt(now, s.StartsAt)
 	if phase == "closed" {

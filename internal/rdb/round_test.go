@@ -24,7 +24,7 @@ func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
 		}
 		want := game.Standing{
 			Round: round.ID, Phase: game.Countdown, StartsAt: now + 7000, EndsAt: now + 37_000, Now: now,
-			Left: game.Left{Packets: 20, Cents: 10_000},
+			Left: game.Total{Packets: 20, Cents: 10_000},
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			r.t.Errorf("opened as %+v, want %+v", got, want)
@@ -57,7 +57,7 @@ func TestOpenMayBeRepeated(t *testing.T) {
 	})
 }
 
-// The host clicks start twice, two hosts at once: every opener hears of the same window.
+// Of concurrent starts every one gets the same window.
 func TestOpenersAtOnceMakeOneRound(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for _, split := range []func(*game.Settings){func(*game.Settings) {}, dealtEqual} {
@@ -86,7 +86,7 @@ func TestOpenersAtOnceMakeOneRound(t *testing.T) {
 	})
 }
 
-// Claims without their state are what a lost key leaves: opening anew would pay twice.
+// Claims without a state mean that the state was lost: opening the round again would pay twice.
 func TestOpenRefusesWhatIsTorn(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for _, left := range []string{"claims", "outbox"} {
@@ -143,7 +143,7 @@ func inCents(amounts []game.Cents) []int64 {
 	return cents
 }
 
-// A consumer group made at the stream's end never saw the earlier grabs.
+// A consumer group made at the end of the stream would never get the earlier claims.
 func TestOutboxHasItsGroupFromTheBeginning(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)

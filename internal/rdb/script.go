@@ -15,17 +15,17 @@ import (
 	"redrain/lua"
 )
 
-// script is one of lua/*.lua with the names of its keys and arguments, which a test holds against the script's header.
+// script is one of lua/*.lua with the names of its keys and arguments. A test compares them with the script's header.
 type script struct {
 	name string
 	keys string
 	args string
-	// source is the script's own file, whole is what Redis gets.
+	// source is the text of the script's own file, whole is what is sent to Redis.
 	source, whole string
 	run           *redis.Script
 }
 
-// newScript makes a script of its source and the parts that it needs in front.
+// newScript makes a script of its source and the shared parts that it needs in front.
 func newScript(name, source, keys, args string, parts ...string) script {
 	whole := strings.Join(append(parts, source), "")
 	return script{name: name, keys: keys, args: args, source: source, whole: whole, run: redis.NewScript(whole)}
@@ -44,18 +44,18 @@ var (
 		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals mark since serial unsent came left")
 	sweepScript = newScript("sweep", lua.Sweep, "presence", "cursor page")
 
-	freezeScript    = newScript("freeze", lua.Freeze, "state", "frozen version channel")
-	watermarkScript = newScript("watermark", lua.Watermark, roundKeys, "group", lua.Fit)
-	retireScript    = newScript("retire", lua.Retire, roundKeys, "round lifetime_ms channel")
-	restoreScript   = newScript("restore", lua.Restore, "state target staged", "left")
-	dismissScript   = newScript("dismiss", lua.Dismiss, "outbox", "group silent_ms")
-	pageScript      = newScript("page", lua.Page, "outbox", "after limit")
+	freezeScript          = newScript("freeze", lua.Freeze, "state", "frozen version channel")
+	watermarkScript       = newScript("watermark", lua.Watermark, roundKeys, "group", lua.Fit)
+	expireScript          = newScript("expire", lua.Expire, roundKeys, "round lifetime_ms channel")
+	restoreScript         = newScript("restore", lua.Restore, "state target staged", "left")
+	removeConsumersScript = newScript("remove_consumers", lua.RemoveConsumers, "outbox", "group silent_ms")
+	pageScript            = newScript("page", lua.Page, "outbox", "after limit")
 )
 
-// errShape is a reply that is not what the script's header says.
-var errShape = errors.New("the reply has another shape")
+// errBadReply is returned for a reply, or a stored value, that does not have the documented format.
+var errBadReply = errors.New("the reply has another shape")
 
-// reply reads a script's answer element by element; the first thing that does not fit stays as its error.
+// reply reads a script's reply element by element. The first element of the wrong type, or missing, sets err.
 type reply struct {
 	items []any
 	err   error
@@ -65,7 +65,7 @@ func (c *Client) call(ctx context.Context, s script, keys []string, args ...any)
 	items, err := s.run.Run(ctx, c.redis, keys, args...).Slice()
 	if err != nil {
 		err = unwrapEmbedded(err)
-		if passes(err) {
+		if isTransient(err) {
 			err = fmt.Errorf("%w: %w", game.ErrTryAgain, err)
 		}
 		return nil, fmt.Errorf("%s.lua: %w", s.name, err)
@@ -78,7 +78,7 @@ func (r *reply) more() bool { return len(r.items) > 0 }
 
 func (r *reply) next() any {
 	if r.err != nil || len(r.items) == 0 {
-		r.err = errShape
+		r.err = errBadReply
 		return nil
 	}
 	item := r.items[0]
@@ -89,7 +89,7 @@ func (r *reply) next() any {
 func (r *reply) integer() int64 {
 	n, ok := r.next().(int64)
 	if !ok {
-		r.err = errShape
+		r.err = errBadReply
 	}
 	return n
 }
@@ -97,49 +97,50 @@ func (r *reply) integer() int64 {
 func (r *reply) text() string {
 	s, ok := r.next().(string)
 	if !ok {
-		r.err = errShape
+		r.err = errBadReply
 	}
 	return s
 }
 
-// took sets the clock by a call that returned Redis' time.
-func (c *Client) took(asked time.Time, now int64) game.Moment {
+// updateClock adjusts the clock to a reply with Redis' time, now, to a call that was sent at asked. It returns now.
+func (c *Client) updateClock(asked time.Time, now int64) game.Moment {
 	c.clock.observe(asked, time.Now(), now)
 	return game.Moment(now)
 }
 
-// lostKeys is what a script says in one word of a round whose keys are missing: 'gone', or 'torn'.
-func lostKeys(word string) error {
+// missingKeysError is the error for the status of a script about a round with missing keys: gone, or torn.
+func missingKeysError(word string) error {
 	switch word {
 	case "gone":
 		return game.ErrGone
 	case "torn":
 		return game.ErrTorn
 	}
-	return fmt.Errorf("%q: %w", word, errShape)
+	return fmt.Errorf("%q: %w", word, errBadReply)
 }
 
-// Redis' refusals before the first write of a script. What passes does so by itself: the server is a replica, loads its data,
-// waits for a failover, has another one's slot, or runs another script. Redis checks before a script's first write whether it
-// may write at all, so these mean the same when a command inside the script says them.
+// Errors with which Redis refuses a script before its first write. A transient one goes away by itself: the server is a replica,
+// loads its data, waits for a failover, does not own the slot, or runs another script. Redis checks before a script's first write
+// whether it may write, so these errors mean the same if a command inside the script returns them.
 var (
-	lastingRefusals = []string{"WRONGTYPE ", "OOM ", "NOAUTH ", "NOPERM ", "MISCONF ", "CROSSSLOT "}
-	passingRefusals = []string{
+	permanentRefusals = []string{"WRONGTYPE ", "OOM ", "NOAUTH ", "NOPERM ", "MISCONF ", "CROSSSLOT "}
+	transientRefusals = []string{
 		"READONLY ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ", "TRYAGAIN ", "NOREPLICAS ", "MOVED ", "ASK ", "BUSY ",
 		"max number of clients reached",
 	}
 )
 
-// NothingDone reports whether a script's effects are known: none. Redis refused it before its first write, or it was never sent.
-func NothingDone(err error) bool { return passes(err) || refuses(err, lastingRefusals) }
+// NothingDone reports whether it is certain that a script changed nothing: Redis refused it before its first write, or it was never
+// sent.
+func NothingDone(err error) bool { return isTransient(err) || hasAnyPrefix(err, permanentRefusals) }
 
-// passes reports whether nothing was done, for a reason that passes by itself.
-func passes(err error) bool {
+// isTransient reports whether a script changed nothing, for a reason that goes away by itself.
+func isTransient(err error) bool {
 	var op *net.OpError
 	unsent := errors.As(err, &op) && op.Op == "dial" // connections are dialled before anything is sent
-	return unsent || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) || refuses(err, passingRefusals)
+	return unsent || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) || hasAnyPrefix(err, transientRefusals)
 }
 
-func refuses(err error, refusals []string) bool {
+func hasAnyPrefix(err error, refusals []string) bool {
 	return slices.ContainsFunc(refusals, func(prefix string) bool { return redis.HasErrorPrefix(err, prefix) })
 }

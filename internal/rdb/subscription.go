@@ -16,87 +16,87 @@ import (
 	"redrain/internal/game"
 )
 
-// Subscription is this instance's one subscription, for the rooms that it serves. What it hears goes to one function, which
-// must not block. Pub/sub is a hint: after every (re)subscription the function hears Lost for the room.
+// Subscription is a pub/sub subscription to any number of rooms over one connection. It passes events to one function, which must not
+// block. Pub/sub can lose messages, so after every (re)subscription to a room the function gets an event with Missed.
 //
-// A connection can stall: it stays open, and nothing comes. go-redis only checks that it can write a PING, never that the PONG
-// comes, so the instance publishes to a channel of its own once a second and replaces a connection that does not hear it. In
-// a cluster, where a connection leads to one node, the next one may lead to another. Safe for concurrent use.
+// A connection can stall: it stays open, but nothing arrives. go-redis only checks that it can write a PING, not that the PONG
+// arrives. So the Subscription publishes an echo to a channel of its own once a second, and replaces a connection that does not
+// receive it. In a cluster a connection leads to one node, and its replacement leads to another if possible. Safe for concurrent use.
 type Subscription struct {
-	client *Client
-	hear   func(game.Heard)
-	log    *slog.Logger
-	end    context.CancelFunc
-	done   sync.WaitGroup
-	echo   chan struct{} // nudges the loop that publishes
-	tried  chan struct{} // closed once it is known whether anything is heard
-	trying sync.Once
+	client      *Client
+	handle      func(game.Event)
+	log         *slog.Logger
+	end         context.CancelFunc
+	done        sync.WaitGroup
+	echoNow     chan struct{} // makes watchConnection publish an echo at once
+	checked     chan struct{} // closed when it is first known whether echoes arrive
+	checkedOnce sync.Once
 
-	mu      sync.Mutex // guards what follows; nothing under it does I/O or waits
+	mu      sync.Mutex // guards the fields below; no I/O and no waiting while it is held
 	current *connection
 	rooms   map[string]bool
 }
 
-// connection is one connection of a subscription. Subscription.mu guards what changes.
+// connection is one connection of a subscription. Subscription.mu guards the second group of fields.
 type connection struct {
 	pubsub  *redis.PubSub
-	channel string // its own, by which it is seen to hear
+	channel string // its own channel, for echoes
 	end     context.CancelFunc
 
-	heardAt time.Time     // when its own channel was heard last, at first when it was made
-	heard   bool          // its own channel was heard
-	unheard int           // times that were published to it since
-	sentAt  time.Time     // when it was published to last
-	took    time.Duration // from there until it was heard
-	refused bool          // and Redis refused that, which says nothing about the connection
-	problem error         // what went wrong since
+	lastEchoAt     time.Time     // when the last echo arrived, or before that when the connection was made
+	echoReceived   bool          // at least one echo arrived
+	missedEchoes   int           // echoes published since the last that arrived
+	echoSentAt     time.Time     // when the last echo was published
+	echoLatency    time.Duration // how long the last echo took to arrive
+	publishRefused bool          // Redis refused to publish the last echo, which says nothing about the connection
+	problem        error         // the last error since an echo arrived
 }
 
 const (
-	echoEvery = time.Second
-	// deafAfter is how often a connection may not hear its own channel: what stalls is noticed and replaced within 5 s. Times
-	// are counted, not seconds, so that a process which was suspended or starved does not suspect its connection.
-	deafAfter = 3
-	// hearAgain is the pause after a connection failed, before go-redis makes it anew.
-	hearAgain = 100 * time.Millisecond
+	echoInterval = time.Second
+	// maxMissedEchoes is how many echoes in a row may not arrive before the connection is replaced, which is within 5 s. Echoes
+	// are counted, and not seconds, so that a process that was suspended does not blame its connection.
+	maxMissedEchoes = 3
+	// reconnectPause is the pause after a connection failed, before go-redis reconnects.
+	reconnectPause = 100 * time.Millisecond
 )
 
-// Subscribe starts the subscription without any room. ctx bounds nothing but its start; Close ends it.
-func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, hear func(game.Heard)) *Subscription {
+// Subscribe starts a subscription without any room. Cancelling ctx later does not end it; Close does.
+func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, handle func(game.Event)) *Subscription {
 	s := &Subscription{
-		client: c, hear: hear, log: log, echo: make(chan struct{}, 1), tried: make(chan struct{}), rooms: make(map[string]bool),
+		client: c, handle: handle, log: log, echoNow: make(chan struct{}, 1), checked: make(chan struct{}), rooms: make(map[string]bool),
 	}
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.connect(ctx, c.newEchoChannel(ctx, ""))
-	s.done.Go(func() { s.keepHearing(ctx) })
+	s.done.Go(func() { s.watchConnection(ctx) })
 	return s
 }
 
-// Add begins to listen to a room; Lost is heard once Redis has confirmed it, and after every reconnection.
+// Add subscribes to a room. An event with Missed follows once Redis has confirmed it, and after every reconnection.
 func (s *Subscription) Add(ctx context.Context, room string) error {
-	s.change(room, true)
-	err := s.onCurrent(func(pubsub *redis.PubSub) error { return pubsub.Subscribe(ctx, roomChannel(room)) })
+	s.setWanted(room, true)
+	err := s.withConnection(func(pubsub *redis.PubSub) error { return pubsub.Subscribe(ctx, roomChannel(room)) })
 	if err != nil {
-		s.change(room, false)
+		s.setWanted(room, false)
 		return fmt.Errorf("subscribe: %w", err)
 	}
 	return nil
 }
 
-// Remove stops listening to a room.
+// Remove unsubscribes from a room.
 func (s *Subscription) Remove(ctx context.Context, room string) error {
-	s.change(room, false)
-	err := s.onCurrent(func(pubsub *redis.PubSub) error { return pubsub.Unsubscribe(ctx, roomChannel(room)) })
+	s.setWanted(room, false)
+	err := s.withConnection(func(pubsub *redis.PubSub) error { return pubsub.Unsubscribe(ctx, roomChannel(room)) })
 	if err != nil {
 		return fmt.Errorf("unsubscribe: %w", err)
 	}
 	return nil
 }
 
-// Close ends the subscription; nothing is heard after it returned.
+// Close ends the subscription. The function is not called any more after it has returned.
 func (s *Subscription) Close() error {
 	s.end()
-	err := s.connected().pubsub.Close()
+	err := s.currentConnection().pubsub.Close()
 	s.done.Wait()
 	if err != nil {
 		return fmt.Errorf("end the subscription: %w", err)
@@ -104,21 +104,21 @@ func (s *Subscription) Close() error {
 	return nil
 }
 
-// Check is nil while this instance hears what it publishes. At first it waits, until ctx ends, for that to be known.
+// Check returns nil while the echoes that this instance publishes arrive. Before that is known it waits for it, until ctx is done.
 func (s *Subscription) Check(ctx context.Context) error {
 	select {
-	case <-s.tried:
+	case <-s.checked:
 	case <-ctx.Done():
 	}
-	return s.hearing()
+	return s.healthError()
 }
 
-func (s *Subscription) hearing() error {
+func (s *Subscription) healthError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.current
-	switch silent := time.Since(c.heardAt); {
-	case c.heard && c.unheard < deafAfter:
+	switch silent := time.Since(c.lastEchoAt); {
+	case c.echoReceived && c.missedEchoes < maxMissedEchoes:
 		return nil
 	case c.problem != nil:
 		return fmt.Errorf("does not hear what it publishes: %w", c.problem)
@@ -127,20 +127,20 @@ func (s *Subscription) hearing() error {
 	}
 }
 
-// EchoTook is how long it took to hear what was published last.
-func (s *Subscription) EchoTook() time.Duration {
+// EchoLatency is how long the last echo took from publishing to arrival.
+func (s *Subscription) EchoLatency() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.current.took
+	return s.current.echoLatency
 }
 
-func (s *Subscription) connected() *connection {
+func (s *Subscription) currentConnection() *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
 }
 
-func (s *Subscription) change(room string, wanted bool) {
+func (s *Subscription) setWanted(room string, wanted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if wanted {
@@ -150,31 +150,31 @@ func (s *Subscription) change(room string, wanted bool) {
 	}
 }
 
-// onCurrent does something on the connection, again if it was replaced meanwhile.
-func (s *Subscription) onCurrent(do func(*redis.PubSub) error) error {
+// withConnection calls do with the current connection. If that fails and the connection was replaced meanwhile, it calls it again.
+func (s *Subscription) withConnection(do func(*redis.PubSub) error) error {
 	for {
-		c := s.connected()
-		if err := do(c.pubsub); err == nil || s.connected() == c {
+		c := s.currentConnection()
+		if err := do(c.pubsub); err == nil || s.currentConnection() == c {
 			return err
 		}
 	}
 }
 
-// connect makes a connection the current one, and begins to listen to its own channel and to all rooms.
+// connect opens a new connection, makes it the current one, and subscribes to its echo channel and all rooms.
 func (s *Subscription) connect(ctx context.Context, channel string) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := &connection{pubsub: s.client.redis.Subscribe(ctx), channel: channel, end: cancel, heardAt: time.Now()}
+	c := &connection{pubsub: s.client.redis.Subscribe(ctx), channel: channel, end: cancel, lastEchoAt: time.Now()}
 	s.mu.Lock()
 	s.current = c
 	rooms := slices.Collect(maps.Keys(s.rooms))
 	s.mu.Unlock()
 	s.done.Go(func() {
-		s.note(c, s.subscribe(ctx, c, rooms))
-		s.listen(ctx, c)
+		s.recordProblem(c, s.subscribe(ctx, c, rooms))
+		s.receive(ctx, c)
 	})
 }
 
-// subscribe also takes back what was given up meanwhile.
+// subscribe subscribes a new connection to its echo channel and to rooms. It unsubscribes from rooms that were removed meanwhile.
 func (s *Subscription) subscribe(ctx context.Context, c *connection, rooms []string) error {
 	channels := []string{c.channel} // the first one decides which node of a cluster is asked
 	for _, room := range rooms {
@@ -182,31 +182,31 @@ func (s *Subscription) subscribe(ctx context.Context, c *connection, rooms []str
 	}
 	err := c.pubsub.Subscribe(ctx, channels...)
 	for _, room := range rooms {
-		if !s.wants(room) {
+		if !s.isWanted(room) {
 			err = errors.Join(err, c.pubsub.Unsubscribe(ctx, roomChannel(room)))
 		}
 	}
 	return err //nolint:wrapcheck // readiness says what for
 }
 
-func (s *Subscription) wants(room string) bool {
+func (s *Subscription) isWanted(room string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rooms[room]
 }
 
-// listen hears until the connection is closed. When it breaks go-redis makes it anew, with all that it listened to.
-func (s *Subscription) listen(ctx context.Context, c *connection) {
+// receive receives messages until the connection is closed. If it breaks go-redis reconnects, and subscribes to the same channels.
+func (s *Subscription) receive(ctx context.Context, c *connection) {
 	for {
 		message, err := c.pubsub.Receive(ctx)
 		switch {
 		case errors.Is(err, redis.ErrClosed), ctx.Err() != nil:
 			return
 		case err != nil:
-			s.note(c, err)
-			sleep(ctx, hearAgain)
+			s.recordProblem(c, err)
+			sleep(ctx, reconnectPause)
 		default:
-			s.take(c, message)
+			s.dispatch(c, message)
 		}
 	}
 }
@@ -218,117 +218,117 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// note keeps what went wrong with a connection, for readiness.
-func (s *Subscription) note(c *connection, err error) {
+// recordProblem records an error of a connection, for Check.
+func (s *Subscription) recordProblem(c *connection, err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
 	}
 	s.mu.Lock()
 	c.problem = err
 	s.mu.Unlock()
-	s.trying.Do(func() { close(s.tried) })
+	s.checkedOnce.Do(func() { close(s.checked) })
 }
 
-func (s *Subscription) take(c *connection, message any) {
+func (s *Subscription) dispatch(c *connection, message any) {
 	switch m := message.(type) {
 	case *redis.Subscription:
 		switch {
-		case m.Kind != "subscribe" || s.connected() != c:
+		case m.Kind != "subscribe" || s.currentConnection() != c:
 		case m.Channel == c.channel:
-			s.nudge()
+			s.requestEcho()
 		default:
-			s.hear(game.Heard{Room: strings.TrimPrefix(m.Channel, channelPrefix), Lost: true})
+			s.handle(game.Event{Room: strings.TrimPrefix(m.Channel, channelPrefix), Missed: true})
 		}
 	case *redis.Message:
 		switch {
-		case s.connected() != c:
+		case s.currentConnection() != c:
 		case m.Channel == c.channel:
-			s.hears(c)
+			s.recordEcho(c)
 		default:
-			s.takeMessage(m)
+			s.dispatchMessage(m)
 		}
 	}
 }
 
-func (s *Subscription) takeMessage(m *redis.Message) {
-	heard, err := parseHeard(m.Payload)
-	heard.Room = strings.TrimPrefix(m.Channel, channelPrefix)
+func (s *Subscription) dispatchMessage(m *redis.Message) {
+	event, err := parseEvent(m.Payload)
+	event.Room = strings.TrimPrefix(m.Channel, channelPrefix)
 	if err != nil {
-		s.log.Error("a published message does not parse", "room", heard.Room, "error", err)
-		heard.Lost = true
+		s.log.Error("a published message does not parse", "room", event.Room, "error", err)
+		event.Missed = true
 	}
-	s.hear(heard)
+	s.handle(event)
 }
 
-// nudge has the instance publish to itself at once.
-func (s *Subscription) nudge() {
+// requestEcho makes watchConnection publish an echo now.
+func (s *Subscription) requestEcho() {
 	select {
-	case s.echo <- struct{}{}:
+	case s.echoNow <- struct{}{}:
 	default:
 	}
 }
 
-func (s *Subscription) hears(c *connection) {
+func (s *Subscription) recordEcho(c *connection) {
 	s.mu.Lock()
-	c.heard, c.unheard, c.heardAt, c.problem = true, 0, time.Now(), nil
-	c.took = c.heardAt.Sub(c.sentAt)
+	c.echoReceived, c.missedEchoes, c.lastEchoAt, c.problem = true, 0, time.Now(), nil
+	c.echoLatency = c.lastEchoAt.Sub(c.echoSentAt)
 	s.mu.Unlock()
-	s.trying.Do(func() { close(s.tried) })
+	s.checkedOnce.Do(func() { close(s.checked) })
 }
 
-// keepHearing publishes to the connection, and replaces one that does not hear.
-func (s *Subscription) keepHearing(ctx context.Context) {
-	ticker := time.NewTicker(echoEvery)
+// watchConnection publishes echoes, and replaces a connection that does not receive them.
+func (s *Subscription) watchConnection(ctx context.Context) {
+	ticker := time.NewTicker(echoInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.echo:
+		case <-s.echoNow:
 		case <-ticker.C:
-			if c := s.connected(); s.deaf(c) {
-				s.log.Warn("the subscription does not hear what is published, and is made anew", "error", s.hearing())
+			if c := s.currentConnection(); s.isStalled(c) {
+				s.log.Warn("the subscription receives nothing that is published, and is replaced", "error", s.healthError())
 				s.replace(ctx, c)
 			}
 		}
-		s.publishEcho(ctx, s.connected())
+		s.publishEcho(ctx, s.currentConnection())
 	}
 }
 
-// publishEcho gives what it publishes at least until the next tick to be heard.
+// publishEcho publishes an echo. It has at least until the next tick to arrive.
 func (s *Subscription) publishEcho(ctx context.Context, c *connection) {
 	s.mu.Lock()
-	c.sentAt = time.Now()
-	c.unheard++
+	c.echoSentAt = time.Now()
+	c.missedEchoes++
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, echoEvery)
+	ctx, cancel := context.WithTimeout(ctx, echoInterval)
 	defer cancel()
 	err := s.client.redis.Publish(ctx, c.channel, "echo").Err()
 	s.mu.Lock()
-	c.refused = isRefusal(err)
+	c.publishRefused = isRefusal(err)
 	s.mu.Unlock()
-	s.note(c, err)
+	s.recordProblem(c, err)
 }
 
-func (s *Subscription) deaf(c *connection) bool {
+func (s *Subscription) isStalled(c *connection) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return c.unheard >= deafAfter && !c.refused
+	return c.missedEchoes >= maxMissedEchoes && !c.publishRefused
 }
 
-// replace makes another connection and ends the old one, which may hang and is waited for by Close alone.
+// replace opens a new connection and closes the old one in the background, since that may hang; only Close waits for it.
 func (s *Subscription) replace(ctx context.Context, old *connection) {
 	s.connect(ctx, s.client.newEchoChannel(ctx, old.channel))
 	old.end()
 	s.done.Go(func() { _ = old.pubsub.Close() })
 }
 
-// newEchoChannel is another channel, if possible on another node of a cluster than an old one.
+// newEchoChannel returns a new channel name, in a cluster if possible one of another node than the old channel's.
 func (c *Client) newEchoChannel(ctx context.Context, old string) string {
 	const tries = 32
 	for range tries {
 		channel := echoChannel(c.instance, c.connections.Add(1))
-		if old == "" || c.topology == nil || !c.topology.together(ctx, channel, old) {
+		if old == "" || c.topology == nil || !c.topology.sameMaster(ctx, channel, old) {
 			return channel
 		}
 	}

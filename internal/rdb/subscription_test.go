@@ -14,14 +14,14 @@ import (
 	"redrain/internal/testkit"
 )
 
-// awaitHearing waits until the subscription hears what it publishes.
-func (l *listener) awaitHearing() {
+// awaitHealthy waits until the subscription receives its echoes.
+func (l *listener) awaitHealthy() {
 	l.t.Helper()
 	testkit.Eventually(l.t, 2*soon, func() error { return l.Check(l.t.Context()) })
 }
 
-// lost waits until every one of some rooms has heard Lost, and returns how long that took.
-func (l *listener) lost(within time.Duration, rooms ...string) time.Duration {
+// awaitMissed waits until an event with Missed has arrived for each of the rooms, and returns how long that took.
+func (l *listener) awaitMissed(within time.Duration, rooms ...string) time.Duration {
 	l.t.Helper()
 	began, missing := time.Now(), make(map[string]bool)
 	for _, room := range rooms {
@@ -30,7 +30,7 @@ func (l *listener) lost(within time.Duration, rooms ...string) time.Duration {
 	for len(missing) > 0 {
 		select {
 		case heard := <-l.heard:
-			if heard.Lost {
+			if heard.Missed {
 				delete(missing, heard.Room)
 			}
 		case <-time.After(time.Until(began.Add(within))):
@@ -40,15 +40,15 @@ func (l *listener) lost(within time.Duration, rooms ...string) time.Duration {
 	return time.Since(began)
 }
 
-// A connection stays open and nothing comes any more. go-redis writes a PING now and then and is content, so a screen stood
-// still until its end.
+// A connection stays open, but nothing arrives any more. go-redis only checks that it can write a PING, so without echoes that would
+// never be noticed.
 func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
 	behind, straight, proxy := behindProxy(t)
 	l := behind.listen(t)
 	for _, room := range []string{"ONE", "TWO", "THREE"} {
 		l.add(room)
 	}
-	l.awaitHearing()
+	l.awaitHealthy()
 	if err := l.Remove(t.Context(), "THREE"); err != nil {
 		t.Fatal(err)
 	}
@@ -65,41 +65,41 @@ func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
 		t.Errorf("it was noticed after %v", took)
 	}
 	proxy.Heal()
-	l.lost(2*soon, "ONE", "TWO")
-	l.awaitHearing()
+	l.awaitMissed(2*soon, "ONE", "TWO")
+	l.awaitHealthy()
 	if err := straight.PublishTally(t.Context(), "THREE", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	if err := straight.PublishTally(t.Context(), "TWO", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	l.next(game.Heard{Room: "TWO", Tally: []byte("{}")})
+	l.next(game.Event{Room: "TWO", Tally: []byte("{}")})
 }
 
-// Nothing but the subscription's own connection stalls.
+// Only the subscription's own connection stalls.
 func TestAStalledSubscriptionReadsAgainWithinFiveSeconds(t *testing.T) {
 	behind, _, proxy := behindProxy(t)
 	l := behind.listen(t)
 	l.add("ONE")
-	l.awaitHearing()
+	l.awaitHealthy()
 	proxy.Stall()
-	if took := l.lost(soon, "ONE"); took > 5*time.Second {
+	if took := l.awaitMissed(soon, "ONE"); took > 5*time.Second {
 		t.Errorf("the room was read again after %v", took)
 	}
-	l.awaitHearing()
+	l.awaitHealthy()
 }
 
-// The node of a cluster that a subscription leads to stalls. The next connection leads to another.
+// The node of a cluster that a subscription is connected to stalls. The next connection is to another node.
 func TestASubscriptionLeavesANodeThatStalls(t *testing.T) {
 	cluster := testkit.NewRedisCluster(t, 3)
 	l := newRig(t, cluster.URL).listen(t)
 	l.add("ONE")
-	l.awaitHearing()
+	l.awaitHealthy()
 	node := subscribedTo(t, cluster, roomChannel("ONE"))
 	node.Freeze()
 	defer node.Thaw()
-	t.Logf("read again after %v", l.lost(2*soon, "ONE"))
-	l.awaitHearing()
+	t.Logf("read again after %v", l.awaitMissed(2*soon, "ONE"))
+	l.awaitHealthy()
 }
 
 // subscribedTo is the node that a channel's subscriber is connected to.
@@ -139,5 +139,5 @@ func TestAUserWithoutChannelsDoesNotHear(t *testing.T) {
 		cancel()
 	}
 	l := r.listen(t)
-	l.awaitHearing()
+	l.awaitHealthy()
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // topology keeps a cluster client's map of slots to masters fresh through failovers. go-redis reloads it once a minute, and on
-// MOVED, ASK and READONLY; a master that died answers none of these, so its rounds stood still although a replica had taken over.
+// MOVED, ASK and READONLY. A dead master sends none of these, so without more reloads its rounds would stand still for up to a minute
+// after a replica took over.
 type topology struct {
 	cluster *redis.ClusterClient
 	stale   chan struct{} // the map may be wrong
@@ -19,11 +20,11 @@ type topology struct {
 }
 
 const (
-	reloadEvery = 200 * time.Millisecond
-	// reloadWithin bounds one reload: the node that is asked may be the one that hangs.
-	reloadWithin = 400 * time.Millisecond
-	// reloadsAfter is how often the map is reloaded after the last error: the replica takes over later than the master fails.
-	reloadsAfter = 10
+	reloadInterval = 200 * time.Millisecond
+	// reloadTimeout bounds one reload: the node that is asked may be the one that hangs.
+	reloadTimeout = 400 * time.Millisecond
+	// reloadsAfterError is how often the map is reloaded after the last error: a replica takes over some time after the master failed.
+	reloadsAfterError = 10
 )
 
 // followTopology starts to follow; close ends it.
@@ -41,9 +42,9 @@ func (t *topology) close() {
 	t.done.Wait()
 }
 
-// note has the map reloaded if an error may come from a wrong one.
-func (t *topology) note(err error) {
-	if err == nil || errors.Is(err, context.Canceled) || (isRefusal(err) && !passes(err)) {
+// noteError has the map reloaded if the error may be due to an outdated one.
+func (t *topology) noteError(err error) {
+	if err == nil || errors.Is(err, context.Canceled) || (isRefusal(err) && !isTransient(err)) {
 		return
 	}
 	select {
@@ -59,11 +60,11 @@ func (t *topology) follow(ctx context.Context) {
 			return
 		case <-t.stale:
 		}
-		for n := 0; n < reloadsAfter && ctx.Err() == nil; n++ {
+		for n := 0; n < reloadsAfterError && ctx.Err() == nil; n++ {
 			t.reload(ctx)
 			select {
 			case <-ctx.Done():
-			case <-time.After(reloadEvery):
+			case <-time.After(reloadInterval):
 			}
 			select {
 			case <-t.stale:
@@ -76,7 +77,7 @@ func (t *topology) follow(ctx context.Context) {
 
 // reload asks one node for the map, and more if it fails. What fails is tried again after the next error.
 func (t *topology) reload(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, reloadWithin)
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	// The cluster client reloads before it goes over the masters; its ReloadState takes no deadline.
 	_ = t.cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error { return nil })
@@ -95,9 +96,9 @@ func (t *topology) masters(ctx context.Context) ([]*redis.Client, error) {
 	return masters, err //nolint:wrapcheck // callers say what they asked for
 }
 
-// spread finds a key for each master, of those that name makes from numbers. Known ones that still fit are kept. A master
-// with very few slots may get none.
-func (t *topology) spread(ctx context.Context, masters []*redis.Client, known map[string]string, name func(int) string) map[string]string {
+// assignKeys finds a key in a slot of each master, out of those that name makes from numbers. Known keys that still fit are kept. A
+// master with very few slots may get none.
+func (t *topology) assignKeys(ctx context.Context, masters []*redis.Client, known map[string]string, name func(int) string) map[string]string {
 	keys := make(map[string]string)
 	take := func(key string) {
 		if master, err := t.cluster.MasterForKey(ctx, key); err == nil && keys[master.Options().Addr] == "" {
@@ -114,9 +115,9 @@ func (t *topology) spread(ctx context.Context, masters []*redis.Client, known ma
 	return keys
 }
 
-// together reports whether two keys are on one master.
-func (t *topology) together(ctx context.Context, a, b string) bool {
-	ctx, cancel := context.WithTimeout(ctx, reloadWithin)
+// sameMaster reports whether two keys are on the same master.
+func (t *topology) sameMaster(ctx context.Context, a, b string) bool {
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	one, err := t.cluster.MasterForKey(ctx, a)
 	other, otherErr := t.cluster.MasterForKey(ctx, b)
@@ -132,8 +133,8 @@ func (h clusterHook) DialHook(next redis.DialHook) redis.DialHook { return next 
 // ProcessHook is for single commands.
 func (h clusterHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		err := next(ctx, once{cmd})
-		h.topology.note(err)
+		err := next(ctx, noRetry{cmd})
+		h.topology.noteError(err)
 		return err
 	}
 }
@@ -143,18 +144,18 @@ func (h clusterHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		single := make([]redis.Cmder, len(cmds))
 		for i, cmd := range cmds {
-			single[i] = once{cmd}
+			single[i] = noRetry{cmd}
 		}
 		err := next(ctx, single)
-		h.topology.note(err)
+		h.topology.noteError(err)
 		return err
 	}
 }
 
-// once is a command that may not be repeated when its result is unknown. The cluster client, unlike that for one server, repeats
+// noRetry is a command that may not be repeated when its result is unknown. The cluster client, unlike that for one server, repeats
 // after a lost connection or reply whatever MaxRetries says, so that a win could come back as a duplicate at the first try.
 // It still follows MOVED and ASK, and repeats after READONLY: then nothing was done.
-type once struct{ redis.Cmder }
+type noRetry struct{ redis.Cmder }
 
 // NoRetry is asked by go-redis before it repeats.
-func (once) NoRetry() bool { return true }
+func (noRetry) NoRetry() bool { return true }

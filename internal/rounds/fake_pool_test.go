@@ -11,7 +11,7 @@ import (
 
 var errAway = errors.New("connection refused")
 
-// fakePool is what internal/rdb promises, in memory and by the clock of the test. One pool serves all instances.
+// fakePool behaves like internal/rdb, in memory and by the clock of the test. All instances share one.
 type fakePool struct {
 	mu     sync.Mutex
 	keys   map[string]*fakeKeys
@@ -38,8 +38,8 @@ func newFakePool() *fakePool {
 
 func (p *fakePool) Now() game.Moment { return game.Moment(time.Now().UnixMilli()) }
 
-// enter begins every call: it holds the pool, or fails as the pool was told to.
-func (p *fakePool) enter(ctx context.Context, round string) error {
+// lock begins every call: it locks the pool, or fails as the test has set.
+func (p *fakePool) lock(ctx context.Context, round string) error {
 	p.mu.Lock()
 	p.calls++
 	hang, broken, away := p.hangs[round], p.panics[round], p.away
@@ -59,7 +59,7 @@ func (p *fakePool) enter(ctx context.Context, round string) error {
 }
 
 func (p *fakePool) Open(ctx context.Context, round game.Round, amounts []game.Cents) (game.Standing, error) {
-	if err := p.enter(ctx, round.ID); err != nil {
+	if err := p.lock(ctx, round.ID); err != nil {
 		return game.Standing{}, err
 	}
 	defer p.mu.Unlock()
@@ -72,14 +72,14 @@ func (p *fakePool) Open(ctx context.Context, round game.Round, amounts []game.Ce
 	starts := p.Now() + game.Moment(round.Settings.Countdown.Milliseconds())
 	k := &fakeKeys{secret: round.Secret, amounts: amounts, standing: game.Standing{
 		Round: round.ID, StartsAt: starts, EndsAt: starts + game.Moment(round.Settings.Duration.Milliseconds()),
-		Left: game.Left{Packets: round.Settings.Packets, Cents: round.Settings.Total},
+		Left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total},
 	}}
 	p.keys[round.ID] = k
 	return k.now(p.Now()), nil
 }
 
 func (p *fakePool) Close(ctx context.Context, round game.Round, reason game.CloseReason) (game.Standing, error) {
-	if err := p.enter(ctx, round.ID); err != nil {
+	if err := p.lock(ctx, round.ID); err != nil {
 		return game.Standing{}, err
 	}
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *fakePool) Close(ctx context.Context, round game.Round, reason game.Clos
 }
 
 func (p *fakePool) Standing(ctx context.Context, round string) (game.Standing, error) {
-	if err := p.enter(ctx, round); err != nil {
+	if err := p.lock(ctx, round); err != nil {
 		return game.Standing{}, err
 	}
 	defer p.mu.Unlock()
@@ -129,7 +129,7 @@ func (p *fakePool) read(round string) (fakeKeys, bool) {
 	return fakeKeys{}, false
 }
 
-// change does something to the pool while nobody else does.
+// change changes the pool under its lock.
 func (p *fakePool) change(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,8 +138,8 @@ func (p *fakePool) change(change func()) {
 
 func (p *fakePool) setAway(away bool) { p.change(func() { p.away = away }) }
 
-// take grabs packets of a cent each.
-func (p *fakePool) take(round string, packets int) {
+// claim claims packets of a cent each.
+func (p *fakePool) claim(round string, packets int) {
 	p.change(func() {
 		left := &p.keys[round].standing.Left
 		left.Packets -= packets

@@ -6,30 +6,30 @@ import (
 	"sync"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
 const (
-	// lookEvery is how long Keep leaves Books and Pool alone while nothing is due; who missed a hint hears within it.
-	lookEvery = time.Second
-	// lookFor bounds one look at a round, or at the list of rounds.
-	lookFor = 5 * time.Second
-	// worstDelay is how long what failed is left alone at most.
-	worstDelay = 2 * time.Second
+	// pollInterval is how often Keep lists open rounds, and reads each of them, while nothing is due.
+	pollInterval = time.Second
+	// stepTimeout bounds one step of a round, or one listing of rounds.
+	stepTimeout = 5 * time.Second
+	// maxRetryDelay is the longest pause after a failure.
+	maxRetryDelay = 2 * time.Second
 )
 
-// Keep starts rounds at their planned moments, and sees to it that every open round of every room goes its way: it finishes openings that broke off, notes when it
-// rains, and closes rounds when they end or are sold out. Each round has a goroutine of its own, so that none waits for
-// another's trouble. What fails is tried again, after delays that grow to 2 s. It returns when ctx is done and all its
-// goroutines have ended. Every instance runs it; doing the same on many at once is fine.
+// Keep starts rounds at their planned times, and takes every open round of all rooms through its phases: it finishes interrupted
+// starts, notes in SQL when a round begins to rain, and closes it when its time is over or it is sold out. Each round has a goroutine
+// of its own, so that a round that fails or hangs does not delay others. Failures are retried after delays of up to 2 s. It returns
+// when ctx is done and all its goroutines have ended. Every instance runs Keep; all of them may do the same at once.
 func (s *Service) Keep(ctx context.Context) {
 	var watched sync.Map // ids of rounds that have a goroutine
 	var watches sync.WaitGroup
 	defer watches.Wait()
-	failures := patience.Backoff{Worst: worstDelay}
+	failures := backoff.Exponential{Max: maxRetryDelay}
 	for {
-		wait := lookEvery
+		wait := pollInterval
 		open, err := s.listOpen(ctx)
 		if err != nil && ctx.Err() == nil {
 			wait = failures.Next()
@@ -47,7 +47,7 @@ func (s *Service) Keep(ctx context.Context) {
 				s.watch(ctx, round)
 			})
 		}
-		if !patience.Pause(ctx, wait, s.nudge) {
+		if !backoff.Sleep(ctx, wait, s.wake) {
 			return
 		}
 	}
@@ -55,7 +55,7 @@ func (s *Service) Keep(ctx context.Context) {
 
 // listOpen returns the rounds that are to be watched.
 func (s *Service) listOpen(ctx context.Context) ([]game.Round, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	open, err := s.books.OpenRounds(ctx)
 	return slices.DeleteFunc(open, func(round game.Round) bool { return round.Frozen }), err

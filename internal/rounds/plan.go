@@ -8,14 +8,13 @@ import (
 	"redrain/internal/game"
 )
 
-// plannedWithin bounds, in ms, how late a planned start may come: while another round of the room still runs, or no instance
-// lived. Later it would surprise everybody.
-const plannedWithin = game.Moment(10 * 60 * 1000)
+// maxPlanDelay is how late, in ms, a planned round may still be started, if another round of the room ran on or no instance was
+// up. After that nobody expects it any more, and its plan is dropped.
+const maxPlanDelay = game.Moment(10 * 60 * 1000)
 
-// startDue starts the rounds whose planned moment has come, each in a goroutine of its own. Of several instances each tries,
-// and one succeeds.
+// startDue starts the rounds whose planned time has come, each in a goroutine of its own. All instances try, and one succeeds.
 func (s *Service) startDue(ctx context.Context, watched *sync.Map, starts *sync.WaitGroup) {
-	looking, cancel := context.WithTimeout(ctx, lookFor)
+	looking, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	due, err := s.books.DueRounds(looking, s.pool.Now())
 	if err != nil && ctx.Err() == nil {
@@ -32,12 +31,12 @@ func (s *Service) startDue(ctx context.Context, watched *sync.Map, starts *sync.
 	}
 }
 
-// startPlanned starts one due round. While its room is busy it stays due; when its moment is long past its plan is dropped,
-// and the host decides.
+// startPlanned starts one due round. While its room is busy it stays due; after maxPlanDelay its plan is dropped, and it
+// stays a draft.
 func (s *Service) startPlanned(ctx context.Context, round game.Round) {
-	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	if s.pool.Now()-round.StartsOn > plannedWithin {
+	if s.pool.Now()-round.StartsOn > maxPlanDelay {
 		s.log.Warn("a planned start was missed", "round", round.ID, "room", round.Room, "starts_on", round.StartsOn)
 		if err := s.books.DropPlan(ctx, round.ID, round.StartsOn); err != nil {
 			s.log.Warn("cannot drop a missed plan", "round", round.ID, "error", err)
@@ -45,7 +44,7 @@ func (s *Service) startPlanned(ctx context.Context, round game.Round) {
 		return
 	}
 	begun, err := s.books.BeginPlanned(ctx, round.ID, game.NewSecret(), round.StartsOn)
-	_, err = s.goOn(ctx, begun, err)
+	_, err = s.openBegun(ctx, begun, err)
 	switch {
 	case err == nil:
 		s.log.Info("round was started by its plan", "round", round.ID, "room", round.Room)

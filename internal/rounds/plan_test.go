@@ -9,29 +9,29 @@ import (
 )
 
 // plan sets a draft's start to a time from now.
-func (h *house) plan(id string, in time.Duration) game.Moment {
+func (h *env) plan(id string, in time.Duration) game.Moment {
 	h.Helper()
 	on := h.pool.Now() + game.Moment(in.Milliseconds())
-	h.done(h.book.PlanStart(h.Context(), id, on))
+	h.must(h.book.PlanStart(h.Context(), id, on))
 	return on
 }
 
-// expectOpened holds when a round was opened in Redis against when it should have been: within a second of its plan.
-func (h *house) expectOpened(id string, on game.Moment) {
+// expectOpened checks that a round was opened in Redis within a second of its plan.
+func (h *env) expectOpened(id string, on game.Moment) {
 	h.Helper()
 	keys, opened := h.pool.read(id)
 	if !opened {
-		h.Fatalf("the round is %s and was not opened", h.inBooks(id).Phase)
+		h.Fatalf("the round is %s and was not opened", h.readBooks(id).Phase)
 	}
-	at := keys.standing.StartsAt - game.Moment(someSettings().Countdown.Milliseconds())
+	at := keys.standing.StartsAt - game.Moment(testSettings().Countdown.Milliseconds())
 	if at < on || at > on+1000 {
 		h.Errorf("opened %d ms after its plan", at-on)
 	}
 }
 
 func TestAPlannedRoundStartsOnTimeWhicheverInstanceLives(t *testing.T) {
-	story(t, func(h *house) {
-		first, _ := h.instance(rounds.Options{}), h.instance(rounds.Options{})
+	withEnv(t, func(h *env) {
+		first, _ := h.addInstance(rounds.Options{}), h.addInstance(rounds.Options{})
 		id := h.draft()
 		on := h.plan(id, time.Minute)
 		h.sleepUntil(on - 1)
@@ -42,33 +42,33 @@ func TestAPlannedRoundStartsOnTimeWhicheverInstanceLives(t *testing.T) {
 		h.sleepUntil(on + 1000)
 		h.expectOpened(id, on)
 		h.sleepUntil(on + 41_000)
-		h.expectClosed(id, game.ByTime, h.inBooks(id).EndsAt)
+		h.expectClosed(id, game.ByTime, h.readBooks(id).EndsAt)
 	})
 }
 
 func TestACancelledPlanDoesNotStart(t *testing.T) {
-	story(t, func(h *house) {
-		h.instance(rounds.Options{})
+	withEnv(t, func(h *env) {
+		h.addInstance(rounds.Options{})
 		id := h.draft()
 		h.plan(id, time.Minute)
 		h.sleep(30 * time.Second)
-		h.done(h.book.PlanStart(h.Context(), id, 0))
+		h.must(h.book.PlanStart(h.Context(), id, 0))
 		h.sleep(time.Hour)
-		if round := h.inBooks(id); round.Phase != game.Draft {
+		if round := h.readBooks(id); round.Phase != game.Draft {
 			t.Errorf("the round is %s", round.Phase)
 		}
 	})
 }
 
 func TestAPlannedRoundWaitsForTheOneBeforeIt(t *testing.T) {
-	story(t, func(h *house) {
-		h.instance(rounds.Options{})
+	withEnv(t, func(h *env) {
+		h.addInstance(rounds.Options{})
 		long := h.draft(func(s *game.Settings) { s.Duration = 2 * time.Minute })
 		next := h.draft()
 		on := h.plan(long, 10*time.Second)
 		h.plan(next, 20*time.Second)
 		h.sleepUntil(on + 1000)
-		ends := h.inBooks(long).EndsAt
+		ends := h.readBooks(long).EndsAt
 		h.sleepUntil(ends - 1)
 		if _, opened := h.pool.read(next); opened {
 			t.Fatal("two rounds of one room run at once")
@@ -78,15 +78,15 @@ func TestAPlannedRoundWaitsForTheOneBeforeIt(t *testing.T) {
 	})
 }
 
-// A server that comes back hours later must not start what nobody waits for any more.
+// A server that comes back hours later must not start a round that nobody expects any more.
 func TestAPlanThatIsLongPastIsDropped(t *testing.T) {
-	story(t, func(h *house) {
+	withEnv(t, func(h *env) {
 		id := h.draft()
 		h.plan(id, time.Minute)
 		h.sleep(3 * time.Hour)
-		h.instance(rounds.Options{})
+		h.addInstance(rounds.Options{})
 		h.sleep(5 * time.Second)
-		if round := h.inBooks(id); round.Phase != game.Draft || round.StartsOn != 0 {
+		if round := h.readBooks(id); round.Phase != game.Draft || round.StartsOn != 0 {
 			t.Errorf("the round is %s, planned for %d", round.Phase, round.StartsOn)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"redrain/internal/game"
 )
 
-// Books are the rounds in SQL. Every step answers with the round as it is afterwards; repeated, it changes nothing.
+// Books is the rounds in SQL. Every step returns the round as it is afterwards, and changes nothing when repeated.
 type Books interface {
 	// CreateRound makes a draft; game.ErrNotFound when there is no such room.
 	CreateRound(ctx context.Context, room string, settings game.Settings, rehearsal bool) (game.Round, error)
@@ -20,37 +20,37 @@ type Books interface {
 	OpenRounds(ctx context.Context) ([]game.Round, error)
 	// DueRounds are the drafts that were to start by themselves at now or before.
 	DueRounds(ctx context.Context, now game.Moment) ([]game.Round, error)
-	// Begin takes a draft and its room; the secret of the first Begin stays. game.ErrRoomBusy, game.ErrWrongPhase.
+	// Begin makes a draft the active round of its room; repeated, the secret of the first Begin stays. game.ErrRoomBusy, game.ErrWrongPhase.
 	Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error)
 	// BeginPlanned is Begin if the draft is still planned for this moment, else game.ErrWrongPhase.
 	BeginPlanned(ctx context.Context, id string, secret game.Secret, on game.Moment) (game.Round, error)
-	// DropPlan takes a planned start back, if the draft is still planned for this moment.
+	// DropPlan removes a planned start, if the draft is still planned for this moment.
 	DropPlan(ctx context.Context, id string, on game.Moment) error
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
-	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Left) (game.Round, error)
+	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error)
 	NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error)
-	// NoteReleased ends the freeze, and accepts the books as they are; mark is where Redis stands, nil where it has nothing.
+	// NoteReleased ends the freeze, and accepts the books as they are; mark is the state of Redis, nil if it has no keys of the round.
 	NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error)
 }
 
-// Pool are the rounds in Redis.
+// Pool is the rounds in Redis.
 type Pool interface {
-	// Open makes the round's keys, or finds them made: the same answer either way. Redis' clock decides when it starts.
-	// amounts are those of a dealt round, else nil. game.ErrTorn: what keys there are do not fit together.
+	// Open makes the round's keys. If they exist it changes nothing and returns the same. Redis' clock decides when it starts.
+	// amounts are those of a dealt round, else nil. game.ErrTorn: some keys exist, and others are missing.
 	Open(ctx context.Context, round game.Round, amounts []game.Cents) (game.Standing, error)
 	// Close closes an open round for a reason; a closed round answers with its first reason. game.ErrNotYet: ByTime before
 	// its end, BySoldOut while packets are left. game.ErrWrongPhase: Cancelled once it rains. game.ErrGone: no keys.
 	Close(ctx context.Context, round game.Round, reason game.CloseReason) (game.Standing, error)
-	// Standing is where a round stands; Left counts what a closed one refunds. game.ErrGone: no keys.
+	// Standing returns the state of a round; Left of a closed one is what it refunds. game.ErrGone: no keys.
 	Standing(ctx context.Context, round string) (game.Standing, error)
-	// Now estimates Redis' clock.
+	// Now is the estimated time of Redis' clock.
 	Now() game.Moment
 }
 
 // Options say how rounds are kept.
 type Options struct {
-	// Embedded says that Redis runs within this process and loses its keys with it. A round without keys is then closed as
+	// Embedded: Redis runs inside this process, and its keys are lost with the process. A round without keys is then closed as
 	// interrupted; else it is frozen, and the host decides.
 	Embedded bool
 	Log      *slog.Logger // nil: no log
@@ -58,12 +58,12 @@ type Options struct {
 
 // Service creates, starts and ends rounds. Safe for concurrent use; any number of instances may share Books and Pool.
 type Service struct {
-	books   Books
-	pool    Pool
-	options Options
-	log     *slog.Logger
-	nudge   chan struct{} // tells Keep to look for rounds now
-	ending  atomic.Bool   // Interrupt was called: no round is started any more
+	books    Books
+	pool     Pool
+	options  Options
+	log      *slog.Logger
+	wake     chan struct{} // makes Keep list rounds now
+	stopping atomic.Bool   // Interrupt was called, so no round may be started
 }
 
 // New returns a service; run its Keep in every instance.
@@ -72,7 +72,7 @@ func New(books Books, pool Pool, options Options) *Service {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{books: books, pool: pool, options: options, log: log, nudge: make(chan struct{}, 1)}
+	return &Service{books: books, pool: pool, options: options, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Create makes a draft in a room. *game.Invalid: the settings are refused. game.ErrNotFound: there is no such room.
@@ -94,10 +94,10 @@ func (s *Service) Create(ctx context.Context, room string, settings game.Setting
 
 // noteClosed writes into SQL how a round closed in Redis.
 func (s *Service) noteClosed(ctx context.Context, round game.Round, standing game.Standing) (game.Round, error) {
-	return s.noteClosedAs(ctx, round, standing.Reason, claimed(round, standing.Left))
+	return s.noteClosedAs(ctx, round, standing.Reason, claimedTotal(round, standing.Left))
 }
 
-func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason game.CloseReason, claimed game.Left) (game.Round, error) {
+func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason game.CloseReason, claimed game.Total) (game.Round, error) {
 	closed, err := s.books.NoteClosed(ctx, round.ID, reason, claimed)
 	if err != nil {
 		return round, err
@@ -107,18 +107,19 @@ func (s *Service) noteClosedAs(ctx context.Context, round game.Round, reason gam
 	return closed, nil
 }
 
-func claimed(round game.Round, left game.Left) game.Left {
-	return game.Left{Packets: round.Settings.Packets - left.Packets, Cents: round.Settings.Total - left.Cents}
+func claimedTotal(round game.Round, left game.Total) game.Total {
+	return game.Total{Packets: round.Settings.Packets - left.Packets, Cents: round.Settings.Total - left.Cents}
 }
 
 // keysLost reports whether an error of the pool says that the round cannot go on from its keys.
 func keysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
 
-// lost deals with a round whose keys are lost. given is what it is known to have given away before.
-func (s *Service) lost(ctx context.Context, round game.Round, given game.Left, cause error) (game.Round, error) {
+// handleLostKeys handles a round whose keys are lost. With an embedded Redis it closes it, with what is known to have been claimed;
+// otherwise it freezes it, since Redis may come back with the keys.
+func (s *Service) handleLostKeys(ctx context.Context, round game.Round, claimed game.Total, cause error) (game.Round, error) {
 	if s.options.Embedded {
 		s.log.Error("round is interrupted: its keys were lost", "round", round.ID, "room", round.Room, "cause", cause)
-		return s.noteClosedAs(ctx, round, game.Interrupted, given)
+		return s.noteClosedAs(ctx, round, game.Interrupted, claimed)
 	}
 	frozen, err := s.books.NoteFrozen(ctx, round.ID, game.FrozenKeysLost)
 	if err != nil {

@@ -7,20 +7,20 @@ import (
 	"redrain/internal/game"
 )
 
-// Start takes a draft into its countdown: first in SQL, then in Redis, which says when it starts, then SQL notes when. An
-// active round is returned as it is. If Redis or SQL fail on the way the error says so, and a repeated Start, or Keep of
-// any instance, goes on where it stopped, with the same secret. game.ErrRoomBusy: another round of the room is active.
-// game.ErrWrongPhase: the round is closed. game.ErrNotFound. game.ErrBusy: this instance stops, see Interrupt.
+// Start begins a draft's countdown: first in SQL, then in Redis, whose clock decides when the round starts, and then it notes that
+// time in SQL. An active round is returned as it is. If a step fails, a repeated Start, or Keep of any instance, continues from there
+// with the same secret. game.ErrRoomBusy: another round of the room is active.
+// game.ErrWrongPhase: the round is closed. game.ErrNotFound. game.ErrBusy: this instance is stopping, see Interrupt.
 func (s *Service) Start(ctx context.Context, id string) (game.Round, error) {
-	if s.ending.Load() {
+	if s.stopping.Load() {
 		return game.Round{}, fmt.Errorf("start: %w: the instance stops", game.ErrBusy)
 	}
 	round, err := s.books.Begin(ctx, id, game.NewSecret())
-	return s.goOn(ctx, round, err)
+	return s.openBegun(ctx, round, err)
 }
 
-// goOn opens a round that SQL has begun.
-func (s *Service) goOn(ctx context.Context, round game.Round, err error) (game.Round, error) {
+// openBegun opens a round that was begun in SQL. round and err are what Begin returned.
+func (s *Service) openBegun(ctx context.Context, round game.Round, err error) (game.Round, error) {
 	if err != nil {
 		return game.Round{}, fmt.Errorf("start: %w", err)
 	}
@@ -34,7 +34,8 @@ func (s *Service) goOn(ctx context.Context, round game.Round, err error) (game.R
 	return round, nil
 }
 
-// open makes the keys of a begun round, or finds them made, and notes for when.
+// open makes the keys of a begun round in Redis, unless an earlier try or another instance has made them, and notes in SQL when the
+// round starts and ends.
 func (s *Service) open(ctx context.Context, round game.Round) (game.Round, error) {
 	var amounts []game.Cents
 	if round.Settings.Split == game.SplitDealt {
@@ -54,7 +55,7 @@ func (s *Service) open(ctx context.Context, round game.Round) (game.Round, error
 
 func (s *Service) wakeKeep() {
 	select {
-	case s.nudge <- struct{}{}:
-	default: // it will look anyway
+	case s.wake <- struct{}{}:
+	default: // a wake-up is pending already
 	}
 }

@@ -12,11 +12,11 @@ import (
 )
 
 func TestCreateRefusesBadSettingsAndCleansTheTitle(t *testing.T) {
-	story(t, func(h *house) {
-		host := h.idle(rounds.Options{})
-		settings := someSettings()
+	withEnv(t, func(h *env) {
+		host := h.addPassive(rounds.Options{})
+		settings := testSettings()
 		settings.Title = "  第一场 "
-		if got := h.done(host.Create(h.Context(), h.room, settings, true)); got.Settings.Title != "第一场" || !got.Rehearsal {
+		if got := h.must(host.Create(h.Context(), h.room, settings, true)); got.Settings.Title != "第一场" || !got.Rehearsal {
 			h.Errorf("created %q, a rehearsal: %t", got.Settings.Title, got.Rehearsal)
 		}
 		if _, err := host.Create(h.Context(), "NOROOM", settings, false); !errors.Is(err, game.ErrNotFound) {
@@ -30,13 +30,13 @@ func TestCreateRefusesBadSettingsAndCleansTheTitle(t *testing.T) {
 	})
 }
 
-func TestARoundGoesItsWay(t *testing.T) {
-	story(t, func(h *house) {
-		i := h.instance(rounds.Options{})
+func TestRoundPhasesFromDraftToClosed(t *testing.T) {
+	withEnv(t, func(h *env) {
+		i := h.addInstance(rounds.Options{})
 		// No whole seconds, so that nothing is right only because Keep looks every second.
 		id := h.draft(func(s *game.Settings) { s.Countdown, s.Duration = 2345*time.Millisecond, 3678*time.Millisecond })
 		begun := h.pool.Now()
-		round := h.done(i.Start(h.Context(), id))
+		round := h.must(i.Start(h.Context(), id))
 		if round.Phase != game.Countdown || round.StartsAt < begun+2345 || round.EndsAt != round.StartsAt+3678 {
 			h.Fatalf("started: %s, rain from %d to %d ms after", round.Phase, round.StartsAt-begun, round.EndsAt-begun)
 		}
@@ -48,7 +48,7 @@ func TestARoundGoesItsWay(t *testing.T) {
 			{round.EndsAt - 1, game.Raining}, {round.EndsAt, game.Closed},
 		} {
 			h.sleepUntil(at.moment)
-			if got := h.inBooks(id); got.Phase != at.phase {
+			if got := h.readBooks(id); got.Phase != at.phase {
 				h.Errorf("%d ms after the start the round is in %s", at.moment-round.StartsAt, got.Phase)
 			}
 		}
@@ -56,11 +56,10 @@ func TestARoundGoesItsWay(t *testing.T) {
 	})
 }
 
-// Case 34: elsewhere a second click on start, from another window, made a second round. Here all clicks, over two
-// instances, start one round, once, and are told the same.
-func TestCase34StartTwiceFromTwoWindows(t *testing.T) {
-	story(t, func(h *house) {
-		instances := []*instance{h.instance(rounds.Options{}), h.instance(rounds.Options{})}
+// Several clicks on start, from several windows and over two instances, start one round once, and all get the same result.
+func TestStartFromTwoWindowsStartsOnce(t *testing.T) {
+	withEnv(t, func(h *env) {
+		instances := []*instance{h.addInstance(rounds.Options{}), h.addInstance(rounds.Options{})}
 		id := h.draft()
 		got := make([]game.Round, 10)
 		var clicks sync.WaitGroup
@@ -80,7 +79,7 @@ func TestCase34StartTwiceFromTwoWindows(t *testing.T) {
 			}
 		}
 		h.sleepUntil(got[0].StartsAt + 5)
-		if again := h.done(instances[1].Start(h.Context(), id)); again.StartsAt != got[0].StartsAt || again.Phase != game.Raining {
+		if again := h.must(instances[1].Start(h.Context(), id)); again.StartsAt != got[0].StartsAt || again.Phase != game.Raining {
 			h.Errorf("a click while it rains moved the start by %d ms", again.StartsAt-got[0].StartsAt)
 		}
 		h.sleepUntil(got[0].EndsAt)
@@ -91,11 +90,10 @@ func TestCase34StartTwiceFromTwoWindows(t *testing.T) {
 	})
 }
 
-// Case 34: two hosts start two rounds of one room at once. One round starts, the other host hears that the room is busy
-// and nothing of that round exists.
-func TestCase34TwoHostsAtOnce(t *testing.T) {
-	story(t, func(h *house) {
-		instances := []*instance{h.instance(rounds.Options{}), h.instance(rounds.Options{})}
+// Two hosts start two rounds of one room at once. One starts; the other gets ErrRoomBusy, and Redis has nothing of that round.
+func TestTwoHostsStartRoundsAtOnce(t *testing.T) {
+	withEnv(t, func(h *env) {
+		instances := []*instance{h.addInstance(rounds.Options{}), h.addInstance(rounds.Options{})}
 		ids := []string{h.draft(), h.draft()}
 		errs := make([]error, 2)
 		var hosts sync.WaitGroup
@@ -111,46 +109,46 @@ func TestCase34TwoHostsAtOnce(t *testing.T) {
 		if errs[won] != nil || !errors.Is(errs[lost], game.ErrRoomBusy) {
 			h.Fatalf("the hosts heard %v and %v", errs[0], errs[1])
 		}
-		if _, made := h.pool.read(ids[lost]); made || h.inBooks(ids[lost]).Phase != game.Draft {
+		if _, made := h.pool.read(ids[lost]); made || h.readBooks(ids[lost]).Phase != game.Draft {
 			h.Error("the refused round left something behind")
 		}
-		h.sleepUntil(h.inBooks(ids[won]).EndsAt)
-		h.done(instances[lost].Start(h.Context(), ids[lost])) // the room is free again
+		h.sleepUntil(h.readBooks(ids[won]).EndsAt)
+		h.must(instances[lost].Start(h.Context(), ids[lost])) // the room is free again
 	})
 }
 
 func TestDealtAmountsComeFromTheSecret(t *testing.T) {
-	story(t, func(h *house) {
-		i := h.idle(rounds.Options{})
+	withEnv(t, func(h *env) {
+		i := h.addPassive(rounds.Options{})
 		dealt := h.draft(func(s *game.Settings) { s.Split, s.Deal = game.SplitDealt, game.DealDoubleMean })
-		round := h.done(i.Start(h.Context(), dealt))
+		round := h.must(i.Start(h.Context(), dealt))
 		keys, _ := h.pool.read(dealt)
 		if want := game.DealtAmounts(round.Settings, round.Secret); !slices.Equal(keys.amounts, want) {
 			h.Errorf("%d amounts were dealt, not those of the secret", len(keys.amounts))
 		}
 		live := h.draftIn(h.newRoom())
-		h.done(i.Start(h.Context(), live))
+		h.must(i.Start(h.Context(), live))
 		if keys, _ := h.pool.read(live); keys.amounts != nil {
 			h.Error("a live round was dealt amounts")
 		}
 	})
 }
 
-// Redis is away when the host starts. The host hears it; when Redis is back the keeper finishes, with the first secret.
-func TestStartWhileRedisIsAwayIsFinishedByTheKeeper(t *testing.T) {
-	story(t, func(h *house) {
-		i := h.instance(rounds.Options{})
+// Redis is down when the host starts the round, who gets an error. When Redis is back Keep completes the start, with the first secret.
+func TestStartWhileRedisIsAwayIsCompletedByKeep(t *testing.T) {
+	withEnv(t, func(h *env) {
+		i := h.addInstance(rounds.Options{})
 		id := h.draft()
 		h.pool.setAway(true)
 		if _, err := i.Start(h.Context(), id); !errors.Is(err, errAway) {
 			h.Fatalf("the host hears %v", err)
 		}
-		secret := h.inBooks(id).Secret
+		secret := h.readBooks(id).Secret
 		h.sleep(time.Minute)
 		h.pool.setAway(false)
 		back := h.pool.Now()
 		h.sleep(2 * time.Second)
-		round := h.inBooks(id)
+		round := h.readBooks(id)
 		if late := round.StartsAt - back - 10_000; round.StartsAt == 0 || late < 0 || late > 2000 {
 			h.Fatalf("the round starts at %d, %d ms later than it could", round.StartsAt, late)
 		}
@@ -163,8 +161,8 @@ func TestStartWhileRedisIsAwayIsFinishedByTheKeeper(t *testing.T) {
 }
 
 func TestStartWhileRedisIsAwayIsFinishedByTheNextStart(t *testing.T) {
-	story(t, func(h *house) {
-		host, other := h.idle(rounds.Options{}), h.idle(rounds.Options{})
+	withEnv(t, func(h *env) {
+		host, other := h.addPassive(rounds.Options{}), h.addPassive(rounds.Options{})
 		id := h.draft()
 		h.pool.setAway(true)
 		for range 2 {
@@ -172,23 +170,23 @@ func TestStartWhileRedisIsAwayIsFinishedByTheNextStart(t *testing.T) {
 				h.Fatalf("the host hears %v", err)
 			}
 		}
-		secret := h.inBooks(id).Secret
+		secret := h.readBooks(id).Secret
 		h.pool.setAway(false)
-		round := h.done(other.Start(h.Context(), id))
+		round := h.must(other.Start(h.Context(), id))
 		if keys, _ := h.pool.read(id); round.StartsAt == 0 || keys.secret != secret || round.Secret != secret {
 			h.Error("the repeated start did not open the round with the first secret")
 		}
 	})
 }
 
-// The instance dies right after (a), the begin in SQL, or after (b), the opening in Redis. Another does the rest; keys that
-// are there keep their times.
-func TestAStartThatBrokeOffIsFinishedByAnotherInstance(t *testing.T) {
+// The instance dies after it has begun the round in SQL, or after it has opened it in Redis. Another completes the start; existing
+// keys keep their times.
+func TestInterruptedStartIsCompletedByAnotherInstance(t *testing.T) {
 	for name, afterOpening := range map[string]bool{"after a": false, "after b": true} {
 		t.Run(name, func(t *testing.T) {
-			story(t, func(h *house) {
+			withEnv(t, func(h *env) {
 				id := h.draft()
-				begun := h.done(h.book.Begin(h.Context(), id, game.NewSecret()))
+				begun := h.must(h.book.Begin(h.Context(), id, game.NewSecret()))
 				starts := h.pool.Now() + 5000 + 10_000
 				if afterOpening {
 					standing, err := h.pool.Open(h.Context(), begun, nil)
@@ -198,9 +196,9 @@ func TestAStartThatBrokeOffIsFinishedByAnotherInstance(t *testing.T) {
 					starts = standing.StartsAt
 				}
 				h.sleep(5 * time.Second)
-				h.instance(rounds.Options{})
+				h.addInstance(rounds.Options{})
 				h.sleep(time.Second)
-				round := h.inBooks(id)
+				round := h.readBooks(id)
 				keys, _ := h.pool.read(id)
 				if late := round.StartsAt - starts; round.StartsAt == 0 || late < 0 || late > 100 || keys.secret != begun.Secret {
 					h.Fatalf("the round starts at %d, expected about %d, with its secret: %t", round.StartsAt, starts, keys.secret == begun.Secret)

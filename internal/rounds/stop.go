@@ -12,14 +12,14 @@ import (
 // Stop ends an active round now; before its first drop that cancels it. A closed round is returned as it is.
 //
 // A round whose keys are lost is frozen by the first Stop, or was before, with game.ErrGone or game.ErrTorn; stopping the
-// frozen round is the host's word to give it up: it closes as interrupted. game.ErrWrongPhase: the round is a draft.
+// frozen round means that the host gives it up: it closes as interrupted. game.ErrWrongPhase: the round is a draft.
 // game.ErrNotFound.
 func (s *Service) Stop(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.end(ctx, id, game.Cancelled, game.Stopped)
 	if keysLost(err) && round.Frozen {
 		round, err = s.giveUp(ctx, round)
 	} else if keysLost(err) {
-		round, err = s.tellLost(ctx, round, err)
+		round, err = s.reportLostKeys(ctx, round, err)
 	}
 	if err != nil {
 		return game.Round{}, fmt.Errorf("stop: %w", err)
@@ -28,11 +28,11 @@ func (s *Service) Stop(ctx context.Context, id string) (game.Round, error) {
 }
 
 // Cancel ends a round before its first drop. A cancelled round is returned as it is. game.ErrWrongPhase: it rains already,
-// is closed otherwise, or is a draft. game.ErrNotFound. Lost keys are told as by Stop.
+// was closed for another reason, or is a draft. game.ErrNotFound. Lost keys are handled as by Stop.
 func (s *Service) Cancel(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.end(ctx, id, game.Cancelled)
 	if keysLost(err) {
-		round, err = s.tellLost(ctx, round, err)
+		round, err = s.reportLostKeys(ctx, round, err)
 	}
 	switch {
 	case err != nil:
@@ -43,8 +43,8 @@ func (s *Service) Cancel(ctx context.Context, id string) (game.Round, error) {
 	return round, nil
 }
 
-// SoldOut is for whoever learns that the last packet of a round is taken: the round closes if its settings want that. A
-// wrong rumour, repeated or late, does nothing. If it fails, Keep closes the round a little later.
+// SoldOut is called when the last packet of a round seems to be taken: it closes the round if its settings say so. Called wrongly, late
+// or repeatedly it does nothing. If it fails, Keep closes the round a little later.
 func (s *Service) SoldOut(ctx context.Context, id string) error {
 	round, err := s.books.Round(ctx, id)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) SoldOut(ctx context.Context, id string) error {
 	return nil
 }
 
-// end closes an active round for the first of the reasons that Redis accepts, and leaves a closed one as it is.
+// end closes an active round for the first of the reasons that Redis accepts, and returns a closed one as it is.
 func (s *Service) end(ctx context.Context, id string, reasons ...game.CloseReason) (game.Round, error) {
 	round, err := s.books.Round(ctx, id)
 	switch {
@@ -72,11 +72,11 @@ func (s *Service) end(ctx context.Context, id string, reasons ...game.CloseReaso
 	return s.endOpen(ctx, round, reasons...)
 }
 
-// endOpen is end for a round that SQL has as active.
+// endOpen is end for a round that is active in SQL.
 func (s *Service) endOpen(ctx context.Context, round game.Round, reasons ...game.CloseReason) (game.Round, error) {
 	if round.StartsAt == 0 {
-		// It may have no keys yet, and a start that hangs may still make them, after we closed the round in SQL. Made now,
-		// and closed, they can only be found closed.
+		// The round may have no keys yet, and a start that hangs could still make them after the round was closed in SQL. So
+		// make the keys now and close them: a late start then finds a closed round.
 		var err error
 		if round, err = s.open(ctx, round); err != nil || round.Phase.Over() {
 			return round, err
@@ -101,42 +101,42 @@ func (s *Service) closeFor(ctx context.Context, round game.Round, reasons ...gam
 	return s.noteClosed(ctx, round, standing)
 }
 
-// giveUp closes a frozen round whose keys are lost, and releases it: what the ledger holds stays, the rest goes back.
+// giveUp closes a frozen round whose keys are lost, and releases it: claims in the ledger stay, the rest is refunded.
 func (s *Service) giveUp(ctx context.Context, round game.Round) (game.Round, error) {
-	round, err := s.noteClosedAs(ctx, round, game.Interrupted, game.Left{})
+	round, err := s.noteClosedAs(ctx, round, game.Interrupted, game.Total{})
 	if err != nil {
 		return round, err
 	}
 	return s.books.NoteReleased(ctx, round.ID, nil)
 }
 
-// tellLost deals with lost keys; the error stays where the round could not be closed.
-func (s *Service) tellLost(ctx context.Context, round game.Round, cause error) (game.Round, error) {
-	round, err := s.lost(ctx, round, game.Left{}, cause)
+// reportLostKeys handles lost keys, and returns cause unless the round is closed now.
+func (s *Service) reportLostKeys(ctx context.Context, round game.Round, cause error) (game.Round, error) {
+	round, err := s.handleLostKeys(ctx, round, game.Total{}, cause)
 	if err == nil && !round.Phase.Over() {
 		err = cause
 	}
 	return round, err
 }
 
-// interruptAtOnce is how many rounds Interrupt closes beside each other.
-const interruptAtOnce = 8
+// interruptConcurrency is how many rounds Interrupt closes at a time.
+const interruptConcurrency = 8
 
-// Interrupt closes every open round in Redis and in SQL: what was granted is settled, the rest goes back. From then on no
-// round can be started here. It is for a Redis that is about to end with its process, and may be repeated.
+// Interrupt closes every open round in Redis and in SQL: granted claims are settled, the rest is refunded. From then
+// on no round can be started here. It is for an embedded Redis that is about to end with its process, and may be repeated.
 func (s *Service) Interrupt(ctx context.Context) error {
-	s.ending.Store(true)
+	s.stopping.Store(true)
 	open, err := s.books.OpenRounds(ctx)
 	if err != nil {
 		return fmt.Errorf("interrupt: %w", err)
 	}
-	failed := make([]error, len(open)) // one that fails does not keep the others open
+	failed := make([]error, len(open)) // a round that fails does not keep the others open
 	var closing sync.WaitGroup
-	places := make(chan struct{}, interruptAtOnce)
+	slots := make(chan struct{}, interruptConcurrency)
 	for i, round := range open {
-		places <- struct{}{}
+		slots <- struct{}{}
 		closing.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			failed[i] = s.interrupt(ctx, round)
 		})
 	}
@@ -147,7 +147,7 @@ func (s *Service) Interrupt(ctx context.Context) error {
 func (s *Service) interrupt(ctx context.Context, round game.Round) error {
 	known, err := s.endOpen(ctx, round, game.Interrupted)
 	if keysLost(err) {
-		_, err = s.tellLost(ctx, known, err)
+		_, err = s.reportLostKeys(ctx, known, err)
 	}
 	if err != nil {
 		return fmt.Errorf("interrupt: %w", err)

@@ -9,36 +9,38 @@ import (
 	"redrain/internal/game"
 )
 
-// audit is how far a round was compared with its books: verified are the first claims, counted and summed in the ledger,
-// and mark is a watermark that the ledger had not passed when it was taken.
+// audit is what a worker remembers from one comparison of a round with its books to the next.
 type audit struct {
-	verified game.Left
-	mark     *game.Watermark
-	highest  int // claims that Redis had granted at some time
-	warned   time.Time
+	verified       game.Total      // number and sum of the first claims in the ledger, summed before
+	pendingMark    *game.Watermark // a watermark of Redis with claims that were not booked yet
+	highestGranted int             // the most claims that Redis has counted
+	warnedAt       time.Time       // when expiring keys were last reported
 }
 
-// compare holds the ledger, read first, against Redis, read after it. It returns in what they differ; nothing while they
-// agree, or cannot be compared yet.
-func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
-	at := c.audit.mark
-	if mark.Quiet() {
+// compareWithRedis compares the ledger with Redis, whose watermark was read after the account. It describes the difference; "" means
+// that they agree, or cannot be compared yet.
+//
+// Claims on their way to the ledger must not count as a difference. So it keeps a watermark until everything granted up to it is
+// booked, and then compares the ledger with that watermark.
+func (w *worker) compareWithRedis(ctx context.Context, account game.Account, mark game.Watermark) (why string, err error) {
+	at := w.audit.pendingMark
+	if mark.Drained() {
 		at = &mark
 	}
 	if at == nil {
-		c.audit.mark = &mark
+		w.audit.pendingMark = &mark
 		return "", nil
 	}
 	if !mark.Passed(*at) {
 		return "", nil
 	}
-	c.audit.mark = nil
-	// Numbers that Redis forgot with the host's knowledge are in the ledger, and in what was accepted.
-	booked, err := c.bookedUpTo(ctx, max(at.Claimed.Packets, account.Excused))
+	w.audit.pendingMark = nil
+	// Claims whose loss in Redis the host has accepted are in the ledger, and counted in account.Accepted.
+	booked, err := w.sumBooked(ctx, max(at.Claimed.Packets, account.LossAcceptedUpTo))
 	if err != nil {
 		return "", err
 	}
-	granted := game.Left{Packets: at.Claimed.Packets + account.Accepted.Packets, Cents: at.Claimed.Cents + account.Accepted.Cents}
+	granted := game.Total{Packets: at.Claimed.Packets + account.Accepted.Packets, Cents: at.Claimed.Cents + account.Accepted.Cents}
 	if booked != granted {
 		return fmt.Sprintf("the ledger holds %d claims of %d cents, granted are %d of %d", booked.Packets, booked.Cents,
 			granted.Packets, granted.Cents), nil
@@ -46,53 +48,53 @@ func (c *clerk) compare(ctx context.Context, account game.Account, mark game.Wat
 	return "", nil
 }
 
-// bookedUpTo sums the claims that the ledger holds up to a number, and those above the round's packets that were booked for
-// a host who accepted them. What was summed before is not read again.
-func (c *clerk) bookedUpTo(ctx context.Context, number int) (game.Left, error) {
-	from := c.audit.verified
+// sumBooked sums the ledger's claims with numbers up to number, and those with numbers beyond the round's packets, which were booked
+// because the host accepted them. Claims summed by an earlier call are not read again.
+func (w *worker) sumBooked(ctx context.Context, number int) (game.Total, error) {
+	from := w.audit.verified
 	if from.Packets > number {
-		from = game.Left{}
+		from = game.Total{}
 	}
-	more, err := c.books.SumClaims(ctx, c.round.ID, from.Packets, number)
+	more, err := w.books.SumClaims(ctx, w.round.ID, from.Packets, number)
 	if err != nil {
-		return game.Left{}, err
+		return game.Total{}, err
 	}
-	booked := game.Left{Packets: from.Packets + more.Packets, Cents: from.Cents + more.Cents}
-	if booked.Packets == number { // no gap: the next sum can go on from here
-		c.audit.verified = booked
+	booked := game.Total{Packets: from.Packets + more.Packets, Cents: from.Cents + more.Cents}
+	if booked.Packets == number { // without a gap, so the next sum can continue from here
+		w.audit.verified = booked
 	}
-	extra, err := c.books.SumClaims(ctx, c.round.ID, c.round.Settings.Packets, math.MaxInt32)
-	return game.Left{Packets: booked.Packets + extra.Packets, Cents: booked.Cents + extra.Cents}, err
+	extra, err := w.books.SumClaims(ctx, w.round.ID, w.round.Settings.Packets, math.MaxInt32)
+	return game.Total{Packets: booked.Packets + extra.Packets, Cents: booked.Cents + extra.Cents}, err
 }
 
-// backwards tells whether Redis has granted fewer claims than it once had: it lost some, and would grant their numbers anew.
-// What the host has excused was known when the round was released.
-func backwards(granted, excused int, mark game.Watermark) string {
+// describeLoss returns a description if Redis counts fewer claims than it had granted: it has lost some, and would grant their
+// numbers a second time. "": it has lost none, or only claims up to excused, which the host knew of when he released the round.
+func describeLoss(granted, excused int, mark game.Watermark) string {
 	if mark.Claimed.Packets >= granted || granted <= excused {
 		return ""
 	}
 	return fmt.Sprintf("claim %d had been granted, and redis knows of %d only", granted, mark.Claimed.Packets)
 }
 
-// forget lets a frozen round begin anew. What it had granted once, and Redis forgot, goes into the ledger before: whoever
-// releases the round excuses that too.
-func (c *clerk) forget(ctx context.Context, granted int, mark game.Watermark) error {
+// recordLossAndResetAudit is for a frozen round. If Redis has lost claims, the ledger notes up to which number, so that releasing the
+// round excuses them. The next comparison starts from the beginning.
+func (w *worker) recordLossAndResetAudit(ctx context.Context, granted int, mark game.Watermark) error {
 	if granted > mark.Claimed.Packets {
-		if _, _, err := c.books.NoteLost(ctx, c.round.ID, granted); err != nil {
+		if _, _, err := w.books.NoteLost(ctx, w.round.ID, granted); err != nil {
 			return err
 		}
 	}
-	c.audit = audit{warned: c.audit.warned}
+	w.audit = audit{warnedAt: w.audit.warnedAt}
 	return nil
 }
 
-// watchExpiry raises an alarm when the keys of an unsettled round near their end.
-func (c *clerk) watchExpiry(mark game.Watermark) {
+// warnBeforeExpiry logs an error, once an hour, when the keys of an unsettled round expire soon.
+func (w *worker) warnBeforeExpiry(mark game.Watermark) {
 	left := time.Duration(mark.ExpiresAt-mark.Now) * time.Millisecond
-	if left > c.options.AlarmBefore || time.Since(c.audit.warned) < time.Hour {
+	if left > w.options.ExpiryAlarmBefore || time.Since(w.audit.warnedAt) < time.Hour {
 		return
 	}
-	c.audit.warned = time.Now()
-	c.counts.expiring.Add(1)
-	c.log.Error("an unsettled round's keys expire soon", "round", c.round.ID, "room", c.round.Room, "left", left)
+	w.audit.warnedAt = time.Now()
+	w.counts.expiring.Add(1)
+	w.log.Error("an unsettled round's keys expire soon", "round", w.round.ID, "room", w.round.Room, "left", left)
 }

@@ -17,14 +17,14 @@ import (
 	"redrain/internal/testkit"
 )
 
-// benchHouse is a house whose rounds are large.
-func benchHouse(b *testing.B, newDatabase func(testing.TB) string) *house {
+// newBenchEnv is an env with one kind of database.
+func newBenchEnv(b *testing.B, newDatabase func(testing.TB) string) *env {
 	b.Helper()
-	return newHouse(b, testkit.Redis(b).URL, newDatabase(b))
+	return newEnv(b, testkit.Redis(b).URL, newDatabase(b))
 }
 
-// storm makes winning taps of 256 a batch: claims from up to 20,000 players.
-func (h *house) storm(round game.Round, claims int) {
+// grabMany makes winning taps of 256 a batch: claims from up to 20,000 players.
+func (h *env) grabMany(round game.Round, claims int) {
 	h.Helper()
 	for from := 0; from < claims; from += 256 {
 		taps := make([]game.Tap, min(256, claims-from))
@@ -42,7 +42,7 @@ func (h *house) storm(round game.Round, claims int) {
 // many MB the heap grew at most meanwhile.
 func BenchmarkSettle(b *testing.B) {
 	for name, newDatabase := range databases {
-		b.Run(name, func(b *testing.B) { benchDrain(b, newDatabase, 200_000) })
+		b.Run(name, func(b *testing.B) { measureDrain(b, newDatabase, 200_000) })
 	}
 }
 
@@ -53,8 +53,8 @@ func BenchmarkBacklog(b *testing.B) {
 	for _, backlog := range []int{200_000, game.MaxPackets} {
 		for name, newDatabase := range databases {
 			b.Run(fmt.Sprintf("%s/%d", name, backlog), func(b *testing.B) {
-				h, round := benchDrain(b, newDatabase, backlog)
-				grew := watchMemory()
+				h, round := measureDrain(b, newDatabase, backlog)
+				grew := measureMemoryGrowth()
 				for after := 0; after < backlog; {
 					page := must(h.books.BookedClaims(h.Context(), round.ID, after, 1000))(b)
 					after = page[len(page)-1].Number
@@ -65,21 +65,21 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// benchDrain settles backlogs, and returns the last round.
-func benchDrain(b *testing.B, newDatabase func(testing.TB) string, backlog int) (h *house, round game.Round) {
+// measureDrain settles backlogs, and returns the last round.
+func measureDrain(b *testing.B, newDatabase func(testing.TB) string, backlog int) (h *env, round game.Round) {
 	b.Helper()
-	h = benchHouse(b, newDatabase)
+	h = newBenchEnv(b, newDatabase)
 	var settling time.Duration
 	var most memory
 	for b.Loop() {
 		b.StopTimer()
-		round = h.openedIn(h.newRoom(), backlog, false)
-		h.storm(round, backlog)
+		round = h.startRoundIn(h.newRoom(), backlog, false)
+		h.grabMany(round, backlog)
 		h.close(round, game.Stopped)
 		b.StartTimer()
-		grew := watchMemory()
+		grew := measureMemoryGrowth()
 		began := time.Now()
-		_, end := h.settler(settle.Options{})
+		_, end := h.startSettler(settle.Options{})
 		for h.account(round).Phase != game.Settled {
 			time.Sleep(100 * time.Millisecond) // to ask more often would cost what is measured
 		}
@@ -110,8 +110,8 @@ func memoryNow() (m memory) {
 	return m
 }
 
-// watchMemory samples the memory until it is asked by how much it grew at most.
-func watchMemory() (grew func() memory) {
+// measureMemoryGrowth samples the memory until it is asked by how much it grew at most.
+func measureMemoryGrowth() (grew func() memory) {
 	debug.FreeOSMemory()
 	before := memoryNow()
 	most := before
@@ -143,11 +143,11 @@ func BenchmarkLag(b *testing.B) {
 	const each, pause = 100, 50 * time.Millisecond
 	for name, newDatabase := range databases {
 		b.Run(name, func(b *testing.B) {
-			h := benchHouse(b, newDatabase)
+			h := newBenchEnv(b, newDatabase)
 			for b.Loop() {
-				round := h.openedIn(h.newRoom(), 30_000, false)
-				_, end := h.settler(settle.Options{})
-				lags := h.lags(round, 10*time.Second, each, pause)
+				round := h.startRoundIn(h.newRoom(), 30_000, false)
+				_, end := h.startSettler(settle.Options{})
+				lags := h.measureLags(round, 10*time.Second, each, pause)
 				end()
 				slices.Sort(lags)
 				b.ReportMetric(float64(lags[len(lags)/2].Milliseconds()), "p50-ms")
@@ -157,8 +157,8 @@ func BenchmarkLag(b *testing.B) {
 	}
 }
 
-// lags grants claims at a pace and watches the ledger come after.
-func (h *house) lags(round game.Round, lasting time.Duration, each int, pause time.Duration) (lags []time.Duration) {
+// measureLags grants claims at a pace, and returns after how long the ledger had each.
+func (h *env) measureLags(round game.Round, lasting time.Duration, each int, pause time.Duration) (lags []time.Duration) {
 	var mu sync.Mutex
 	var granted []time.Time // when each was
 	ctx, done := context.WithCancel(h.Context())

@@ -6,16 +6,25 @@ import (
 	"time"
 )
 
-// counts are this process' numbers for operators.
+// counts are this process' counters for operators.
 type counts struct {
 	claims, cents, redelivered, quarantined, deadLetters, alarms, lost, reclosed, repaired, unsettled, expiring, lag atomic.Int64
 }
 
-// Counts is what this process has settled since it began, and what it sees. Lag is how old the newest entry was when it was
-// booked last, in ms by Redis' clock; while nothing can be booked it is for how long that has been so, if that is more. Lost are those alarms that say that Redis lost claims, Reclosed the rounds whose close it
-// lost, Repaired the keys that it lost and that were made anew.
+// Counts are the totals since this process started, and the present Unsettled and Lag.
 type Counts struct {
-	Claims, Cents, Redelivered, Quarantined, DeadLetters, Alarms, Lost, Reclosed, Repaired, Unsettled, Expiring, Lag int64
+	Claims, Cents            int64 // booked
+	Redelivered              int64 // claims that were booked before, with the same amount
+	Quarantined, DeadLetters int64 // claims, and entries, that could not be booked
+	Alarms                   int64 // rounds frozen by this process
+	Lost                     int64 // those of the alarms for claims that Redis has lost
+	Reclosed                 int64 // rounds whose close Redis had lost
+	Repaired                 int64 // keys that Redis had lost and that were restored
+	Unsettled                int64 // rounds
+	Expiring                 int64 // warnings that the keys of an unsettled round expire soon
+	// Lag is how old the newest entry was when it was last booked, in ms by Redis' clock. While booking fails it is for how long it
+	// has failed, if that is more.
+	Lag int64
 }
 
 // Counts reads the numbers.
@@ -29,29 +38,29 @@ func (s *Settler) Counts() Counts {
 	}
 }
 
-// failures are since when something could not be done, by what it is for. Safe for concurrent use.
-type failures struct {
+// failureTimes records since when a task keeps failing, by the task's name. Safe for concurrent use.
+type failureTimes struct {
 	mu    sync.Mutex
 	since map[string]time.Time
 }
 
-// note takes note of how an attempt ended. The first failure counts until the next success.
-func (f *failures) note(what string, failed bool) {
+// record records the outcome of an attempt. The time of the first failure stays until the next success.
+func (f *failureTimes) record(task string, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, known := f.since[what]
+	_, known := f.since[task]
 	switch {
 	case !failed:
-		delete(f.since, what)
+		delete(f.since, task)
 	case !known && f.since == nil:
-		f.since = map[string]time.Time{what: time.Now()}
+		f.since = map[string]time.Time{task: time.Now()}
 	case !known:
-		f.since[what] = time.Now()
+		f.since[task] = time.Now()
 	}
 }
 
-// longest is for how long the oldest failure has gone on.
-func (f *failures) longest() (longest time.Duration) {
+// longest is for how long the task that has failed longest has been failing.
+func (f *failureTimes) longest() (longest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, since := range f.since {

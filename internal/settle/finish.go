@@ -5,47 +5,47 @@ import (
 	"errors"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 )
 
-// Hurry makes Run work without rests and with short delays after failures, for good: it is for a process that is about to end
-// with its Redis. Calling it again changes nothing.
-func (s *Settler) Hurry() { s.hasten() }
+// Expedite shortens all pauses of Run from now on, also those after failures. It is for a process that is about to end together with
+// its embedded Redis. Calling it again changes nothing.
+func (s *Settler) Expedite() { s.closeExpedited() }
 
-func (s *Settler) hurrying() bool {
+func (s *Settler) isExpedited() bool {
 	select {
-	case <-s.hurry:
+	case <-s.expedited:
 		return true
 	default:
 		return false
 	}
 }
 
-// pause waits before the next look at a round. Hurry ends a pause under way, and bounds those that follow.
+// pause waits before the next step of a round. Expedite ends a pause under way, and limits later ones.
 func (s *Settler) pause(ctx context.Context, wait time.Duration) bool {
-	if s.hurrying() {
-		return patience.Pause(ctx, min(wait, rainPause), nil)
+	if s.isExpedited() {
+		return backoff.Sleep(ctx, min(wait, rainPause), nil)
 	}
-	return patience.Pause(ctx, wait, s.hurry)
+	return backoff.Sleep(ctx, wait, s.expedited)
 }
 
-// Finish waits while Run works until every round is settled. Of those that are open or frozen, which cannot be settled, it
-// waits until all of their claims are in the ledger. An error says why that is not so when ctx ends.
+// Finish waits until Run has settled every round that can be settled, and has booked all claims of those that cannot, because they
+// are open or frozen. If ctx ends before, the error says what is missing.
 func (s *Settler) Finish(ctx context.Context) error {
 	for {
-		unfinished, err := s.unfinished(ctx)
+		unfinished, err := s.hasUnfinished(ctx)
 		if err == nil && !unfinished {
 			return nil
 		}
-		s.Nudge()
-		if !patience.Pause(ctx, openPause, nil) {
+		s.Wake()
+		if !backoff.Sleep(ctx, emptyPause, nil) {
 			return errors.Join(ctx.Err(), err)
 		}
 	}
 }
 
-func (s *Settler) unfinished(ctx context.Context) (bool, error) {
+func (s *Settler) hasUnfinished(ctx context.Context) (bool, error) {
 	rounds, err := s.listUnsettled(ctx)
 	if err != nil {
 		return false, err
@@ -58,27 +58,27 @@ func (s *Settler) unfinished(ctx context.Context) (bool, error) {
 		if errors.Is(err, game.ErrGone) {
 			continue
 		}
-		if err != nil || !mark.Quiet() {
+		if err != nil || !mark.Drained() {
 			return true, err
 		}
 	}
 	return false, nil
 }
 
-// Unbooked is what a round has granted and the ledger is not known to hold: claims of a transaction whose outcome is unknown
-// count too.
+// Unbooked sums the claims of a round that are not known to be in the ledger. Claims of a transaction whose outcome is unknown count
+// too.
 type Unbooked struct {
 	Room, Round string
-	Left        game.Left
+	Left        game.Total
 }
 
-// Unbooked looks through the rounds that something was heard of. It asks Redis alone, so that it can be told what is not in the
-// books while the database is away. It takes all that is in the outboxes, as a settler does: it is for the end of a process
-// that ends with its Redis.
-func (w *Witness) Unbooked(ctx context.Context) ([]Unbooked, error) {
+// Unbooked returns the rounds with claims that are not known to be in the ledger, out of those of which something was observed. It
+// reads Redis only, so it works while the database is down. All outbox entries are delivered to this process by it, so it is only
+// for a process that ends together with its embedded Redis.
+func (d *LossDetector) Unbooked(ctx context.Context) ([]Unbooked, error) {
 	var all []Unbooked
-	for id, room := range w.rooms() {
-		left, err := w.settler.unbooked(ctx, id)
+	for id, room := range d.roomsByRound() {
+		left, err := d.settler.sumUnacknowledged(ctx, id)
 		if err != nil && !errors.Is(err, game.ErrGone) {
 			return all, err
 		}
@@ -89,28 +89,28 @@ func (w *Witness) Unbooked(ctx context.Context) ([]Unbooked, error) {
 	return all, nil
 }
 
-// rooms are those of the rounds that something was heard of, by round.
-func (w *Witness) rooms() map[string]string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	rooms := make(map[string]string, len(w.rounds))
-	for id, t := range w.rounds {
-		rooms[id] = t.room
+// roomsByRound returns the rooms of all observed rounds.
+func (d *LossDetector) roomsByRound() map[string]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rooms := make(map[string]string, len(d.rounds))
+	for id, o := range d.rounds {
+		rooms[id] = o.room
 	}
 	return rooms
 }
 
-// unbooked counts the claims in entries of a round's outbox that are not acknowledged.
-func (s *Settler) unbooked(ctx context.Context, round string) (sum game.Left, err error) {
-	for more := true; more; { // from now on all of them are given to this process
-		entries, err := s.outbox.Take(ctx, round, mostEntries)
+// sumUnacknowledged sums the claims in a round's outbox entries that are not acknowledged.
+func (s *Settler) sumUnacknowledged(ctx context.Context, round string) (sum game.Total, err error) {
+	for more := true; more; { // have all entries delivered to this process, so that they are pending here
+		entries, err := s.outbox.ReadNew(ctx, round, maxBatchEntries)
 		if err != nil {
 			return sum, err
 		}
-		more = len(entries) == mostEntries
+		more = len(entries) == maxBatchEntries
 	}
 	for after := "0"; ; {
-		entries, err := s.outbox.Retake(ctx, round, after, mostEntries)
+		entries, err := s.outbox.ReadPending(ctx, round, after, maxBatchEntries)
 		if err != nil || len(entries) == 0 {
 			return sum, err
 		}

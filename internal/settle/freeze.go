@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 	"redrain/internal/wire"
 )
 
-// Freeze stops a round: nothing is granted, refunded or paid out any more; what was granted still settles. A frozen round is
-// returned as it is. game.ErrWrongPhase: it is a draft, or settled. game.ErrNotFound.
+// Freeze freezes a round for its host: nothing more is granted, refunded or paid out; claims granted before are still booked. A round
+// that is frozen already is returned as it is. game.ErrWrongPhase: it is a draft, or settled. game.ErrNotFound.
 func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.books.NoteFrozen(ctx, id, game.FrozenByHost)
 	if err == nil {
-		err = s.tellFrozen(ctx, round)
+		err = s.syncFrozenFlag(ctx, round)
 	}
 	if err != nil {
 		return game.Round{}, fmt.Errorf("freeze: %w", err)
@@ -25,9 +25,9 @@ func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 	return round, nil
 }
 
-// freeze is an alarm: it stops the round, and tells operators and hosts. SQL says first that it is frozen: a settler that
-// dies in between leaves the rest to the others.
-func (s *Settler) freeze(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
+// freezeAndAlert freezes a round whose books do not agree, and alerts operators (by log and counter) and hosts. The ledger is first: if
+// this process dies after that, other settlers bring Redis to the same state.
+func (s *Settler) freezeAndAlert(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
 	frozen, err := s.books.NoteFrozen(ctx, round.ID, reason)
 	if err != nil {
 		return err
@@ -35,17 +35,17 @@ func (s *Settler) freeze(ctx context.Context, round game.Round, reason game.Free
 	s.counts.alarms.Add(1)
 	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", frozen.FreezeReason, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
-	return errors.Join(s.tellFrozen(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
+	return errors.Join(s.syncFrozenFlag(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
-// lost is an alarm of its own: Redis has forgotten claims up to a number that had been granted, and told of. Of all who notice,
-// one tells operators and hosts. Where a host has excused it, or the round is settled, nothing happens.
-func (s *Settler) lost(ctx context.Context, id string, number int, why string) error {
+// freezeForLoss freezes a round because Redis has lost claims, with numbers up to number, that players were told of. Of all processes
+// that notice it, the first alerts operators and hosts. If the host has excused the loss, or the round is settled, nothing happens.
+func (s *Settler) freezeForLoss(ctx context.Context, id string, number int, why string) error {
 	round, first, err := s.books.NoteLost(ctx, id, number)
 	if err != nil || !round.Frozen {
 		return err
 	}
-	err = s.tellFrozen(ctx, round) // whoever was first may have died before
+	err = s.syncFrozenFlag(ctx, round) // the process that froze it first may have died before this
 	if !first {
 		return err
 	}
@@ -53,14 +53,14 @@ func (s *Settler) lost(ctx context.Context, id string, number int, why string) e
 	s.counts.lost.Add(1)
 	s.log.Error("round is frozen: redis lost claims that players were told of", "round", round.ID, "room", round.Room, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"})
-	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.TellHosts(ctx, round.Room, claimsLost))
+	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.NotifyHosts(ctx, round.Room, claimsLost))
 }
 
-// claimsLost is the code of the notice that only hosts hear.
+// claimsLost is the code of a notice that only hosts receive.
 const claimsLost = "claims_lost"
 
-// tellFrozen brings Redis to what SQL says. A round without keys grants nothing anyway.
-func (s *Settler) tellFrozen(ctx context.Context, round game.Round) error {
+// syncFrozenFlag sets the frozen flag in Redis to what the ledger says. A round without keys needs none: it grants nothing.
+func (s *Settler) syncFrozenFlag(ctx context.Context, round game.Round) error {
 	err := s.outbox.SetFrozen(ctx, round)
 	if errors.Is(err, game.ErrGone) {
 		return nil
@@ -68,12 +68,12 @@ func (s *Settler) tellFrozen(ctx context.Context, round game.Round) error {
 	return err
 }
 
-// releaseWithin bounds the wait for what is in flight: a frozen round grants nothing, so that is soon in the ledger.
-const releaseWithin = 5 * time.Second
+// releaseTimeout bounds the wait until all claims of a frozen round are booked. It grants no new ones, so that is soon.
+const releaseTimeout = 5 * time.Second
 
-// Release lets a frozen round go on, and accepts its books as they are: should they differ from Redis, that much is known
-// from then on, and only another difference freezes it again. Without keys, what the ledger holds is settled. A round that is
-// not frozen is returned as it is. game.ErrBusy: claims are on their way to the ledger. game.ErrWrongPhase: it is a draft,
+// Release ends the freeze of a round, and accepts its books as they are: if they differ from Redis, that difference is excused, and
+// only another one freezes the round again. A closed round without keys is then settled from the ledger. A round that is
+// not frozen is returned as it is. game.ErrBusy: not all claims are booked yet. game.ErrWrongPhase: it is a draft,
 // or settled. game.ErrNotFound.
 func (s *Settler) Release(ctx context.Context, id string) (game.Round, error) {
 	round, err := s.release(ctx, id)
@@ -88,7 +88,7 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 	if err != nil || (!account.Frozen && account.Phase != game.Settled) {
 		return account.Round, err
 	}
-	mark, err := s.quiet(ctx, account.Round)
+	mark, err := s.waitForOutbox(ctx, account.Round)
 	if err != nil {
 		return game.Round{}, err
 	}
@@ -100,14 +100,14 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 		err = s.books.Interrupt(ctx, id)
 	}
 	s.log.Warn("round is released by the host", "round", round.ID, "room", round.Room)
-	return round, errors.Join(err, s.tellFrozen(ctx, round))
+	return round, errors.Join(err, s.syncFrozenFlag(ctx, round))
 }
 
-// quiet waits until nothing of a frozen round is in flight, and returns where Redis stands then; nil: it has no keys, or what it
-// has does not fit together and cannot be repaired.
-func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark, error) {
-	for deadline := time.Now().Add(releaseWithin); ; {
-		mark, done, err := s.isQuiet(ctx, round)
+// waitForOutbox waits until every outbox entry of a frozen round is booked, and returns the watermark then; nil: Redis has no keys of
+// it, or contradictory ones that cannot be repaired.
+func (s *Settler) waitForOutbox(ctx context.Context, round game.Round) (*game.Watermark, error) {
+	for deadline := time.Now().Add(releaseTimeout); ; {
+		mark, done, err := s.checkOutbox(ctx, round)
 		switch {
 		case done:
 			return mark, nil
@@ -116,15 +116,15 @@ func (s *Settler) quiet(ctx context.Context, round game.Round) (*game.Watermark,
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("%w: claims are on their way to the ledger", game.ErrBusy)
 		}
-		if !patience.Pause(ctx, openPause, nil) {
+		if !backoff.Sleep(ctx, emptyPause, nil) {
 			return nil, ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}
 }
 
-// isQuiet looks once. done: mark is where Redis stands, nil where it has nothing to go by.
-func (s *Settler) isQuiet(ctx context.Context, round game.Round) (mark *game.Watermark, done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, stepFor)
+// checkOutbox is one try of waitForOutbox. done: mark is its result.
+func (s *Settler) checkOutbox(ctx context.Context, round game.Round) (mark *game.Watermark, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	now, err := s.outbox.Watermark(ctx, round.ID)
 	if errors.Is(err, game.ErrTorn) {
@@ -141,33 +141,33 @@ func (s *Settler) isQuiet(ctx context.Context, round game.Round) (mark *game.Wat
 	case !now.Frozen:
 		return nil, false, s.outbox.SetFrozen(ctx, round)
 	}
-	return &now, now.Quiet(), nil
+	return &now, now.Drained(), nil
 }
 
-// DriveAgain tries everything of a round again that could not be booked: dead letters, then claims that were put aside. It
-// returns how many of both were booked.
-func (s *Settler) DriveAgain(ctx context.Context, id string) (letters, claims int, err error) {
+// ReplayFailed tries again to book what could not be booked of a round: its dead letters, then its quarantined claims. It returns how
+// many of each were booked.
+func (s *Settler) ReplayFailed(ctx context.Context, id string) (letters, claims int, err error) {
 	dead, err := s.books.DeadLetters(ctx, id)
 	if err != nil {
-		return 0, 0, fmt.Errorf("drive again: %w", err)
+		return 0, 0, fmt.Errorf("replay: %w", err)
 	}
 	for _, letter := range dead {
 		entry := s.outbox.ParseRaw(id, letter.Entry, letter.Raw)
-		if letter.Driven || entry.Fault != "" {
+		if letter.Replayed || entry.Fault != "" {
 			continue
 		}
-		_, err := s.books.DriveLetter(ctx, id, entry)
+		_, err := s.books.ReplayDeadLetter(ctx, id, entry)
 		if errors.Is(err, game.ErrRefused) {
 			continue
 		}
 		if err != nil {
-			return letters, 0, fmt.Errorf("drive again: %w", err)
+			return letters, 0, fmt.Errorf("replay: %w", err)
 		}
 		letters++
 	}
-	claims, err = s.books.DriveQuarantine(ctx, id)
+	claims, err = s.books.ReplayQuarantine(ctx, id)
 	if err != nil {
-		return letters, claims, fmt.Errorf("drive again: %w", err)
+		return letters, claims, fmt.Errorf("replay: %w", err)
 	}
 	return letters, claims, nil
 }

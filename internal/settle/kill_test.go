@@ -16,13 +16,13 @@ import (
 	"redrain/internal/testkit"
 )
 
-// childRedis and childDatabase turn this test binary into a settler of its own that commits and never acknowledges.
+// With these environment variables the test binary runs as a settler that commits and never acknowledges.
 const (
 	childRedis    = "SETTLE_TEST_CHILD_REDIS"
 	childDatabase = "SETTLE_TEST_CHILD_DATABASE"
 )
 
-// runChild is that settler; false in the test itself.
+// runChild runs that settler if the variables are set; else it returns false.
 func runChild() bool {
 	if os.Getenv(childRedis) == "" {
 		return false
@@ -42,7 +42,7 @@ func runChild() bool {
 		fmt.Println("committed")
 		select {}
 	}}
-	settle.New(booksOf(f), f, settle.Options{}).Run(ctx)
+	settle.New(asBooks(f), f, settle.Options{}).Run(ctx)
 	return true
 }
 
@@ -53,7 +53,7 @@ var databases = map[string]func(testing.TB) string{
 	"mariadb":  testkit.SharedMariaDB,
 }
 
-// A settler is killed by the system after its transaction committed and before it acknowledged.
+// The process of a settler is killed after its transaction has committed and before it acknowledges.
 func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -61,8 +61,8 @@ func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 	}
 	for name, newDatabase := range databases {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, testkit.Redis(t).URL, newDatabase(t))
-			round := h.opened(50)
+			h := newEnv(t, testkit.Redis(t).URL, newDatabase(t))
+			round := h.startRound(50)
 			told := h.grabEach(round, 20)
 			child := testkit.StartProgram(t, []string{childRedis + "=" + h.redisURL, childDatabase + "=" + h.databaseURL}, self)
 			child.Await(t, soon, "committed")
@@ -72,22 +72,22 @@ func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 			}
 			told = append(told, h.grabEach(round, 5)...)
 			h.close(round, game.Stopped)
-			h.settler(settle.Options{TakeOverAfter: 100 * time.Millisecond})
-			h.await(round, "settled", settled)
-			h.wantTold(round, told)
+			h.startSettler(settle.Options{ClaimStaleAfter: 100 * time.Millisecond})
+			h.awaitAccount(round, "settled", settled)
+			h.wantBooked(round, told)
 		})
 	}
 }
 
-// The database server is killed in the middle of settlement and stays away for 10 s; grabs go on meanwhile.
+// The database server is killed during settlement and stays down for 10 s; grabs go on meanwhile.
 func TestTheDatabaseServerIsDownForTenSeconds(t *testing.T) {
 	for name, start := range map[string]func(testing.TB) *testkit.Database{"postgres": testkit.Postgres, "mariadb": testkit.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			server := start(t)
-			h := newHouse(t, testkit.Redis(t).URL, server.URL)
-			round := h.opened(100_000)
-			h.settler(settle.Options{})
-			h.settler(settle.Options{})
+			h := newEnv(t, testkit.Redis(t).URL, server.URL)
+			round := h.startRound(100_000)
+			h.startSettler(settle.Options{})
+			h.startSettler(settle.Options{})
 			var told []game.Claim
 			grabFor := func(d time.Duration) {
 				for since := time.Now(); time.Since(since) < d; {
@@ -101,20 +101,20 @@ func TestTheDatabaseServerIsDownForTenSeconds(t *testing.T) {
 			server.Restart(t)
 			grabFor(time.Second)
 			h.close(round, game.Stopped)
-			h.await(round, "settled", settled)
-			h.wantTold(round, told)
+			h.awaitAccount(round, "settled", settled)
+			h.wantBooked(round, told)
 		})
 	}
 }
 
-// A SQLite file cannot be down, but another process can hold it for longer than anybody waits for it.
+// Another process locks the SQLite file for longer than the ledger waits for a lock.
 func TestTheSQLiteFileIsLockedForTwelveSeconds(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(100_000)
-	h.settler(settle.Options{})
-	h.settler(settle.Options{})
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(100_000)
+	h.startSettler(settle.Options{})
+	h.startSettler(settle.Options{})
 	told := h.grab(round, 100)
-	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 100 })
+	h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 100 })
 
 	other := must(sql.Open("sqlite", "file:"+strings.TrimPrefix(h.databaseURL, "sqlite:")+"?_txlock=immediate"))(t)
 	defer other.Close()
@@ -130,6 +130,6 @@ func TestTheSQLiteFileIsLockedForTwelveSeconds(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 }

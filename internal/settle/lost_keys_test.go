@@ -17,9 +17,9 @@ import (
 	"redrain/internal/testkit"
 )
 
-// Redis lost one key of a round and kept the others: by eviction, by hand, by a restore. Elsewhere players then won again over
-// their cap, and wins missed the books without a word. Here nothing is granted while keys do not fit together. What the other keys
-// still say is made anew, and the round goes on; else it is frozen, the host is told why, and ends it with a click.
+// Redis lost some keys of a round and kept the others: by eviction, by hand, or by a restore. While keys are missing nothing is granted:
+// players could win beyond their cap, or their wins might never reach the ledger. Keys that follow from the others are restored,
+// and the round goes on; otherwise it freezes, the host is told why, and ends it.
 func TestEveryKeyThatRedisCanLose(t *testing.T) {
 	for _, lost := range []struct {
 		keys       string
@@ -39,32 +39,32 @@ func TestEveryKeyThatRedisCanLose(t *testing.T) {
 				name = fmt.Sprintf("%s of a closed round", lost.keys)
 			}
 			t.Run(name, func(t *testing.T) {
-				h := newSQLiteHouse(t, testkit.Redis(t).URL)
-				round := h.openedIn(h.room, 20, false)
+				h := newSQLiteEnv(t, testkit.Redis(t).URL)
+				round := h.startRoundIn(h.room, 20, false)
 				if lost.dealt {
-					round = h.openedDealt(20)
+					round = h.startDealtRound(20)
 				}
 				told := h.grabEach(round, 3)
-				_, end := h.settler(settle.Options{})
-				h.await(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 3 })
+				_, end := h.startSettler(settle.Options{})
+				h.awaitAccount(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 3 })
 				end()
-				told = append(told, h.grab(round, 4)...) // these are not in the books
+				told = append(told, h.grab(round, 4)...) // these are not booked
 				if closed {
 					h.close(round, game.Stopped)
 				}
-				h.lose(round, lost.keys)
+				h.deleteKeys(round, lost.keys)
 				if lost.keys != "group" {
 					h.wantNothingGranted(round)
 				}
-				service := h.keeper()
-				settler, _ := h.settler(settle.Options{})
+				service := h.startKeeping()
+				settler, _ := h.startSettler(settle.Options{})
 				switch {
 				case lost.restorable:
 					h.wantRestored(settler, service, round, told, closed)
-				case closed && !strings.Contains(lost.keys, "outbox"): // which holds all that the books need
-					h.await(round, "settled", settled)
-					h.wantTold(round, told)
-					h.wantAgreement(settler, round)
+				case closed && !strings.Contains(lost.keys, "outbox"): // the outbox alone has all that the ledger needs
+					h.awaitAccount(round, "settled", settled)
+					h.wantBooked(round, told)
+					h.wantReconciled(settler, round)
 				default:
 					h.wantEndedByHost(settler, service, round, told)
 				}
@@ -73,8 +73,8 @@ func TestEveryKeyThatRedisCanLose(t *testing.T) {
 	}
 }
 
-// openedDealt is opened with amounts in a List.
-func (h *house) openedDealt(packets int) game.Round {
+// startDealtRound is startRound with a dealt split: its amounts are in a List.
+func (h *env) startDealtRound(packets int) game.Round {
 	h.Helper()
 	s := game.DefaultSettings()
 	s.Packets, s.Total, s.Cap, s.Pace, s.Countdown = packets, game.Cents(100*packets), game.MaxCap, game.PaceBurst, 0
@@ -86,8 +86,8 @@ func (h *house) openedDealt(packets int) game.Round {
 	return must(h.books.NoteRaining(h.Context(), round.ID))(h)
 }
 
-// lose deletes keys of a round, or the group of its settlers.
-func (h *house) lose(round game.Round, names string) {
+// deleteKeys deletes keys of a round, or the group of its settlers.
+func (h *env) deleteKeys(round game.Round, names string) {
 	h.Helper()
 	for name := range strings.FieldsSeq(names) {
 		var err error
@@ -102,18 +102,18 @@ func (h *house) lose(round game.Round, names string) {
 	}
 }
 
-// wantNothingGranted taps, and must hear that nothing was done.
-func (h *house) wantNothingGranted(round game.Round) {
+// wantNothingGranted taps once and checks that nothing is won.
+func (h *env) wantNothingGranted(round game.Round) {
 	h.Helper()
 	grabbed, err := h.pool.Grab(h.Context(), round.Room, round.ID, h.pool.NewBatch(), []game.Tap{{Player: "late", Drop: 9}})
 	refused := errors.Is(err, game.ErrTorn) || errors.Is(err, game.ErrGone)
 	if !refused && (err != nil || grabbed.Answers[0].Outcome == game.Won) {
-		h.Errorf("a tap on a round with missing keys hears %+v, %v", grabbed.Answers, err)
+		h.Errorf("a tap on a round with missing keys gets %+v, %v", grabbed.Answers, err)
 	}
 }
 
-// keeper starts what keeps rounds.
-func (h *house) keeper() *rounds.Service {
+// startKeeping runs the service that closes rounds on time.
+func (h *env) startKeeping() *rounds.Service {
 	h.Helper()
 	service := rounds.New(h.books, h.pool, rounds.Options{})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(h.Context()))
@@ -123,8 +123,8 @@ func (h *house) keeper() *rounds.Service {
 	return service
 }
 
-// wantRestored waits until the round goes on by itself, plays on, and finds every win in the books.
-func (h *house) wantRestored(settler *settle.Settler, service *rounds.Service, round game.Round, told []game.Claim, closed bool) {
+// wantRestored waits until the keys are restored, plays on, settles the round, and checks that every win is booked.
+func (h *env) wantRestored(settler *settle.Settler, service *rounds.Service, round game.Round, told []game.Claim, closed bool) {
 	h.Helper()
 	testkit.Eventually(h, soon, func() error {
 		_, err := h.pool.Watermark(h.Context(), round.ID)
@@ -132,30 +132,30 @@ func (h *house) wantRestored(settler *settle.Settler, service *rounds.Service, r
 	})
 	if !closed {
 		told = append(told, h.grab(round, 2)...)
-		again := h.grabAgain(round, told[0])
+		again := h.repeatGrab(round, told[0])
 		if again.Outcome != game.Duplicate || again.Cents != told[0].Cents || again.Number != told[0].Number {
-			h.Errorf("a won tap repeated hears %+v, it had won %+v", again, told[0])
+			h.Errorf("a won tap repeated gets %+v, it had won %+v", again, told[0])
 		}
 		must(service.Stop(h.Context(), round.ID))(h)
 	}
-	account := h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	account := h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 	if account.Frozen || account.Booked.Packets != len(told) {
 		h.Errorf("frozen %t (%s), booked %d of %d", account.Frozen, account.FreezeReason, account.Booked.Packets, len(told))
 	}
-	h.wantAgreement(settler, round)
+	h.wantReconciled(settler, round)
 }
 
-func (h *house) grabAgain(round game.Round, claim game.Claim) game.Answer {
+func (h *env) repeatGrab(round game.Round, claim game.Claim) game.Answer {
 	h.Helper()
 	tap := game.Tap{Player: claim.Player, Drop: claim.Drop}
 	return must(h.pool.Grab(h.Context(), round.Room, round.ID, h.pool.NewBatch(), []game.Tap{tap}))(h).Answers[0]
 }
 
-// wantEndedByHost waits for the freeze, and does what a host can: stop the round to give it up, or, once closed, release it.
-func (h *house) wantEndedByHost(settler *settle.Settler, service *rounds.Service, round game.Round, told []game.Claim) {
+// wantEndedByHost waits for the freeze and ends the round as a host can: by a stop, which gives it up, or if it is closed by a release.
+func (h *env) wantEndedByHost(settler *settle.Settler, service *rounds.Service, round game.Round, told []game.Claim) {
 	h.Helper()
-	account := h.await(round, "the freeze", frozen)
+	account := h.awaitAccount(round, "the freeze", frozen)
 	if account.FreezeReason != game.FrozenKeysLost {
 		h.Errorf("it is frozen for %q", account.FreezeReason)
 	}
@@ -165,7 +165,7 @@ func (h *house) wantEndedByHost(settler *settle.Settler, service *rounds.Service
 	} else {
 		must(service.Stop(h.Context(), round.ID))(h)
 	}
-	account = h.await(round, "settled", settled)
+	account = h.awaitAccount(round, "settled", settled)
 	if account.Booked.Packets < 3 || account.Booked.Packets > len(told) {
 		h.Errorf("%d claims are booked, players were told of %d and 3 were booked before", account.Booked.Packets, len(told))
 	}
@@ -173,32 +173,32 @@ func (h *house) wantEndedByHost(settler *settle.Settler, service *rounds.Service
 		h.Errorf("the round cost %d cents, booked are %d", cost, account.Booked.Cents)
 	}
 	h.wantBalance()
-	h.wantAgreement(settler, round)
+	h.wantReconciled(settler, round)
 }
 
-func (h *house) wantAgreement(settler *settle.Settler, round game.Round) {
+func (h *env) wantReconciled(settler *settle.Settler, round game.Round) {
 	h.Helper()
 	if found := must(settler.Reconcile(h.Context(), round.ID))(h); !found.Agrees {
 		h.Errorf("reconciled %+v", found)
 	}
 }
 
-// A close that Redis lost with its last second kept the rest of the money in escrow for good: SQL said closed, Redis open, and
-// nobody looked. Stopping again changed nothing, and reconciling found nothing.
+// Redis loses the close of a round with its last second of writes, so the round is closed in SQL and open in Redis. Settlers close it
+// again; otherwise the rest of the money would stay in escrow for ever.
 func TestACloseThatRedisLostIsRepeated(t *testing.T) {
 	for name, moment := range map[string]struct{ settledBefore bool }{"before it is settled": {false}, "after it is settled": {true}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
-			h := newSQLiteHouse(t, server.URL)
-			round := h.opened(20)
+			h := newSQLiteEnv(t, server.URL)
+			round := h.startRound(20)
 			told := h.grabEach(round, 8)
 			beforeClose := sizeOfAOF(t, dir)
 			h.close(round, game.Stopped)
-			options := settle.Options{WatchSettled: time.Hour}
+			options := settle.Options{WatchSettledFor: time.Hour}
 			if moment.settledBefore {
-				_, end := h.settler(options)
-				h.await(round, "settled", func(a game.Account) bool { return a.Phase == game.Settled })
+				_, end := h.startSettler(options)
+				h.awaitAccount(round, "settled", func(a game.Account) bool { return a.Phase == game.Settled })
 				end()
 			}
 			server.Kill()
@@ -207,11 +207,11 @@ func TestACloseThatRedisLostIsRepeated(t *testing.T) {
 			if mark := must(h.pool.Watermark(t.Context(), round.ID))(t); mark.Phase == game.Closed {
 				t.Fatal("the close was not lost")
 			}
-			looker := settle.New(booksOf(&faults{Ledger: h.books, Client: h.pool}), h.pool, settle.Options{})
-			if found := must(looker.Reconcile(t.Context(), round.ID))(t); found.Agrees {
+			other := settle.New(asBooks(&faults{Ledger: h.books, Client: h.pool}), h.pool, settle.Options{})
+			if found := must(other.Reconcile(t.Context(), round.ID))(t); found.Agrees {
 				t.Errorf("reconciled %+v", found)
 			}
-			settler, _ := h.settler(options)
+			settler, _ := h.startSettler(options)
 			testkit.Eventually(t, soon, func() error {
 				mark, err := h.pool.Watermark(t.Context(), round.ID)
 				if err == nil && mark.Phase != game.Closed {
@@ -219,11 +219,11 @@ func TestACloseThatRedisLostIsRepeated(t *testing.T) {
 				}
 				return err
 			})
-			account := h.await(round, "settled", func(a game.Account) bool { return a.Phase == game.Settled })
+			account := h.awaitAccount(round, "settled", func(a game.Account) bool { return a.Phase == game.Settled })
 			if late := h.grab(round, 2); len(late) > 0 {
 				t.Errorf("a closed round granted %v", late)
 			}
-			h.wantTold(round, told)
+			h.wantBooked(round, told)
 			if cost := -must(h.books.HostBalance(t.Context(), h.room))(t); cost != account.Booked.Cents || account.Frozen {
 				t.Errorf("the round cost %d cents of %d booked, frozen: %t", cost, account.Booked.Cents, account.Frozen)
 			}
@@ -241,37 +241,36 @@ func TestACloseThatRedisLostIsRepeated(t *testing.T) {
 	}
 }
 
-// Redis was set back, and told "agrees": so many claims as it knew of were in the books. Or it said for ever that claims were on
-// their way.
-func TestReconcilingARoundOfARedisThatWasSetBack(t *testing.T) {
+// Redis has lost claims that are booked. Reconcile must report that, although all claims that Redis still has are in the ledger.
+func TestReconcileReportsClaimsThatRedisLost(t *testing.T) {
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
-	h := newSQLiteHouse(t, server.URL)
-	round := h.opened(20)
+	h := newSQLiteEnv(t, server.URL)
+	round := h.startRound(20)
 	h.grabEach(round, 3)
 	before := sizeOfAOF(t, dir)
-	_, end := h.settler(settle.Options{})
+	_, end := h.startSettler(settle.Options{})
 	h.grabEach(round, 4)
-	h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 7 })
+	h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 7 })
 	end()
 	server.Kill()
 	cutAOF(t, dir, before)
 	server.Restart()
-	looker := settle.New(booksOf(&faults{Ledger: h.books, Client: h.pool}), h.pool, settle.Options{})
-	found := must(looker.Reconcile(t.Context(), round.ID))(t)
+	other := settle.New(asBooks(&faults{Ledger: h.books, Client: h.pool}), h.pool, settle.Options{})
+	found := must(other.Reconcile(t.Context(), round.ID))(t)
 	if found.Agrees || len(found.Differences) == 0 || found.Differences[0].What != "highest claim" {
 		t.Errorf("reconciled %+v", found)
 	}
 }
 
-// Nothing could be booked, and the health of settlement showed how fast the last booking had been.
+// While nothing can be booked the lag must grow, and not stay at that of the last booking.
 func TestTheLagGrowsWhileNothingCanBeBooked(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(20)
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(20)
 	f := new(*faults)
-	settler, _ := h.settler(settle.Options{}, func(made *faults) { *f = made })
+	settler, _ := h.startSettler(settle.Options{}, func(made *faults) { *f = made })
 	h.grab(round, 2)
-	h.await(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 2 })
+	h.awaitAccount(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 2 })
 	(*f).away.Store(true)
 	h.grab(round, 2)
 	testkit.Eventually(t, soon, func() error {
@@ -281,7 +280,7 @@ func TestTheLagGrowsWhileNothingCanBeBooked(t *testing.T) {
 		return nil
 	})
 	(*f).away.Store(false)
-	h.await(round, "all claims", func(a game.Account) bool { return a.Booked.Packets == 4 })
+	h.awaitAccount(round, "all claims", func(a game.Account) bool { return a.Booked.Packets == 4 })
 }
 
 func aofFile(t *testing.T, dir string) string {
@@ -302,7 +301,7 @@ func sizeOfAOF(t *testing.T, dir string) int64 {
 	return file.Size()
 }
 
-// cutAOF takes off everything that was written since the append-only file had this size.
+// cutAOF truncates the append-only file to a size that it had before.
 func cutAOF(t *testing.T, dir string, size int64) {
 	t.Helper()
 	if err := os.Truncate(aofFile(t, dir), size); err != nil {
@@ -310,23 +309,23 @@ func cutAOF(t *testing.T, dir string, size int64) {
 	}
 }
 
-// All keys of a round were lost, with wins that players were told of and no settler had booked. Hosts heard that keys are lost, and
-// nobody that wins are: now the instance that heard of them says so, once, and it stands beside the round.
-func TestWinsThatWereToldAndNotBookedAreSaidToBeLostWithTheKeys(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(20)
-	o := h.onlooker(round.Room, true)
-	notices := h.noticesIn(round.Room)
-	_, end := h.settler(settle.Options{})
+// All keys of a round are lost, among them wins that players were told of and that are not booked. The instance that observed them
+// reports, once, that claims are lost and not only keys.
+func TestClaimsLostWithAllKeysAreReported(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(20)
+	o := h.startObserver(round.Room, true)
+	notices := h.collectNotices(round.Room)
+	_, end := h.startSettler(settle.Options{})
 	h.grabEach(round, 3)
-	h.await(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 3 })
+	h.awaitAccount(round, "the first claims", func(a game.Account) bool { return a.Booked.Packets == 3 })
 	end()
 	h.grab(round, 4)
-	o.awaitHeard(t, 7)
-	service := h.keeper()
-	h.lose(round, "state claims board outbox amounts")
-	h.settler(settle.Options{})
-	account := h.await(round, "the alarm", func(a game.Account) bool { return a.FreezeReason == game.FrozenClaimsLost })
+	o.awaitClaim(t, 7)
+	service := h.startKeeping()
+	h.deleteKeys(round, "state claims board outbox amounts")
+	h.startSettler(settle.Options{})
+	account := h.awaitAccount(round, "the alarm", func(a game.Account) bool { return a.FreezeReason == game.FrozenClaimsLost })
 	if account.Highest != 7 || account.Booked.Packets != 3 {
 		t.Errorf("the account is %+v", account)
 	}
@@ -337,6 +336,6 @@ func TestWinsThatWereToldAndNotBookedAreSaidToBeLostWithTheKeys(t *testing.T) {
 		return nil
 	})
 	must(service.Stop(t.Context(), round.ID))(t)
-	h.await(round, "settled", settled)
+	h.awaitAccount(round, "settled", settled)
 	h.wantBalance()
 }

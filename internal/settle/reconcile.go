@@ -7,21 +7,20 @@ import (
 	"math"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/patience"
 	"redrain/internal/wire"
 )
 
-// What is in flight is waited for until it is in the ledger: for reconcileFor at most, and for stalledFor while nothing of it moves.
+// Reconcile waits until claims on their way are booked: reconcileTimeout at most, and stalledAfter if no entry is booked meanwhile.
 const (
-	reconcileFor = 10 * time.Second
-	stalledFor   = 3 * time.Second
+	reconcileTimeout = 10 * time.Second
+	stalledAfter     = 3 * time.Second
 )
 
-// Reconcile compares a round with its books now, in full. It changes nothing and freezes nothing. What is in flight is waited
-// for, for 10 s at most; if nothing of it moves for 3 s, what is not in the ledger is a difference. game.ErrNotFound: there is no
-// such round.
-// game.ErrWrongPhase: it was never begun.
+// Reconcile compares a whole round with its books. It changes nothing and freezes nothing. It waits up to 10 s for claims on their
+// way to the ledger; if none is booked for 3 s, the missing ones are a difference. game.ErrNotFound: there is no such round.
+// game.ErrWrongPhase: it has not begun.
 func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
 	r, err := s.reconcile(ctx, id)
 	if err != nil {
@@ -31,7 +30,7 @@ func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation
 }
 
 func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
-	mark, passed, stalled, errMark := s.passedMark(ctx, id)
+	mark, passed, stalled, errMark := s.waitForMark(ctx, id)
 	torn := errors.Is(errMark, game.ErrTorn)
 	if errMark != nil && !torn {
 		return wire.Reconciliation{}, errMark
@@ -47,8 +46,8 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	if err := s.compareLedger(ctx, &c, account); err != nil {
 		return wire.Reconciliation{}, err
 	}
-	if torn && !account.Retired {
-		c.want("redis: keys that fit together", 1, 0)
+	if torn && !account.KeysExpiring {
+		c.expect("redis: keys that fit together", 1, 0)
 	}
 	if mark != nil {
 		if err := s.compareRedis(ctx, &c, account, *mark, passed || stalled); err != nil {
@@ -59,9 +58,10 @@ func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation
 	return c.Reconciliation, nil
 }
 
-// passedMark waits until the ledger has passed a watermark; nil: Redis holds nothing of the round. stalled: it has not, and nothing
-// moves any more. A Redis that was set back since the first look makes it begin anew.
-func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Watermark, passed, stalled bool, err error) {
+// waitForMark reads a watermark and waits until everything granted up to it is booked (passed), or nothing is booked any more
+// (stalled), or the time is up. mark nil: Redis has no keys of the round. If Redis loses claims meanwhile, it starts over with a
+// new watermark.
+func (s *Settler) waitForMark(ctx context.Context, id string) (mark *game.Watermark, passed, stalled bool, err error) {
 	began := time.Now()
 	moved, last := began, game.Watermark{}
 	for {
@@ -78,27 +78,27 @@ func (s *Settler) passedMark(ctx context.Context, id string) (mark *game.Waterma
 		if now.Delivered != last.Delivered || now.FirstPending != last.FirstPending || now.Pending != last.Pending {
 			moved, last = time.Now(), now
 		}
-		passed, stalled = now.Passed(*mark), time.Since(moved) >= stalledFor
-		if passed || stalled || time.Since(began) >= reconcileFor {
+		passed, stalled = now.Passed(*mark), time.Since(moved) >= stalledAfter
+		if passed || stalled || time.Since(began) >= reconcileTimeout {
 			return mark, passed, stalled, nil
 		}
-		if !patience.Pause(ctx, openPause, nil) {
+		if !backoff.Sleep(ctx, emptyPause, nil) {
 			return nil, false, false, ctx.Err() //nolint:wrapcheck // says itself what it is
 		}
 	}
 }
 
-// comparison collects differences.
+// comparison collects the differences found.
 type comparison struct{ wire.Reconciliation }
 
-func (c *comparison) want(what string, expected, found int64) {
+func (c *comparison) expect(what string, expected, found int64) {
 	if expected != found {
 		c.Differences = append(c.Differences, game.Difference{What: what, Expected: expected, Found: found})
 	}
 }
 
-// compareLedger holds what the ledger says of the round against the rows that make it up: its claims, what moved between its
-// escrow and its host, and the escrow's balance. It looks at nothing of other rounds, however many there are.
+// compareLedger compares the totals that the ledger keeps of the round with the rows behind them: its claims, the movements between
+// its escrow and its host, and the escrow's balance. It reads only this round's rows, so its cost does not grow with others.
 func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game.Account) error {
 	rows, errRows := s.books.SumClaims(ctx, c.Round, 0, math.MaxInt32)
 	escrow, errEscrow := s.books.Escrow(ctx, account.Round)
@@ -115,30 +115,30 @@ func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game
 		DeadLetters: account.DeadLetters, AcceptedClaims: account.Accepted.Packets, AcceptedCents: account.Accepted.Cents,
 	}
 	if again.Booked != account.Booked || again.Refunded != account.Refunded {
-		c.InFlight = true // booked meanwhile: what was read does not belong together
+		c.InFlight = true // something was booked between the reads, so they cannot be compared
 		return nil
 	}
-	c.want("rows of claims", int64(account.Booked.Packets), int64(rows.Packets))
-	c.want("cents of claims", int64(account.Booked.Cents), int64(rows.Cents))
+	c.expect("rows of claims", int64(account.Booked.Packets), int64(rows.Packets))
+	c.expect("cents of claims", int64(account.Booked.Cents), int64(rows.Cents))
 	rest := account.Settings.Total - account.Booked.Cents
 	if account.Refunded {
 		c.Ledger.RefundedCents, rest = rest, 0
 	}
-	c.want("escrow_cents", int64(rest), int64(escrow))
-	c.want("cents moved into escrow", int64(account.Settings.Total), int64(moved.In))
-	c.want("cents moved back to the host", int64(c.Ledger.RefundedCents), int64(moved.Back))
+	c.expect("escrow_cents", int64(rest), int64(escrow))
+	c.expect("cents moved into escrow", int64(account.Settings.Total), int64(moved.In))
+	c.expect("cents moved back to the host", int64(c.Ledger.RefundedCents), int64(moved.Back))
 	return nil
 }
 
-// compareRedis holds the ledger, as the account said after the mark was taken, against the mark; its claims only if they must be
-// there: the ledger has passed the mark, or never will.
+// compareRedis compares the account, which was read after the mark, with the mark. It compares claims only if complete: all up to the
+// mark are booked, or never will be.
 func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.Account, mark game.Watermark, complete bool) error {
 	c.Redis = &wire.RedisBooks{
 		Claims: mark.Claimed.Packets, ClaimedCents: mark.Claimed.Cents, RestCents: mark.Rest, RefundedCents: mark.Refunded,
 	}
-	c.want("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))
+	c.expect("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))
 	if account.Phase.Over() && mark.Phase != game.Closed {
-		c.want("redis: closed", 1, 0)
+		c.expect("redis: closed", 1, 0)
 	}
 	if err := s.compareHighest(ctx, c, account, mark); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if !complete {
 		return nil
 	}
-	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.Excused))
+	booked, err := s.books.SumClaims(ctx, c.Round, 0, max(mark.Claimed.Packets, account.LossAcceptedUpTo))
 	if err != nil {
 		return err
 	}
@@ -154,27 +154,27 @@ func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.
 	if err != nil {
 		return err
 	}
-	c.want("claims", int64(mark.Claimed.Packets+account.Accepted.Packets), int64(booked.Packets+extra.Packets))
-	c.want("claimed_cents", int64(mark.Claimed.Cents+account.Accepted.Cents), int64(booked.Cents+extra.Cents))
+	c.expect("claims", int64(mark.Claimed.Packets+account.Accepted.Packets), int64(booked.Packets+extra.Packets))
+	c.expect("claimed_cents", int64(mark.Claimed.Cents+account.Accepted.Cents), int64(booked.Cents+extra.Cents))
 	if account.Refunded && mark.Phase == game.Closed {
-		c.want("refunded_cents", int64(mark.Refunded-account.Accepted.Cents), int64(c.Ledger.RefundedCents))
+		c.expect("refunded_cents", int64(mark.Refunded-account.Accepted.Cents), int64(c.Ledger.RefundedCents))
 	}
 	return nil
 }
 
-// compareHighest asks Redis once more, after the ledger was read: it must know of the greatest number that the ledger does, unless
-// a host has excused that.
+// compareHighest reads Redis again, after the ledger: it must have the highest claim number that the ledger has, unless the host has
+// excused that loss.
 func (s *Settler) compareHighest(ctx context.Context, c *comparison, account game.Account, mark game.Watermark) error {
-	if account.Highest <= account.Excused || account.Highest <= mark.Claimed.Packets {
+	if account.Highest <= account.LossAcceptedUpTo || account.Highest <= mark.Claimed.Packets {
 		return nil
 	}
 	now, err := s.outbox.Watermark(ctx, c.Round)
 	if errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) {
-		return nil // lost between the two looks: the next one says so
+		return nil // lost since the first read; the next reconciliation reports it
 	}
 	if err != nil {
 		return err
 	}
-	c.want("highest claim", int64(max(now.Claimed.Packets, account.Highest)), int64(now.Claimed.Packets))
+	c.expect("highest claim", int64(max(now.Claimed.Packets, account.Highest)), int64(now.Claimed.Packets))
 	return nil
 }

@@ -9,14 +9,14 @@ import (
 	"redrain/internal/testkit"
 )
 
-// Redis falls silent in the middle of settlement, and then dies and comes back with everything it had acknowledged: nothing
-// is booked twice, nothing is lost, and nobody takes it for a fault of the books.
-func TestRedisIsAwayInTheMiddleOfSettlement(t *testing.T) {
+// Redis stops answering during settlement, and later restarts with everything that it had acknowledged: nothing is booked twice,
+// nothing is missing, and no alarm is raised.
+func TestRedisIsAwayDuringSettlement(t *testing.T) {
 	server := testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
-	h := newSQLiteHouse(t, server.URL)
-	round := h.opened(5000)
-	first, _ := h.settler(settle.Options{TakeOverAfter: 200 * time.Millisecond})
-	second, _ := h.settler(settle.Options{TakeOverAfter: 200 * time.Millisecond})
+	h := newSQLiteEnv(t, server.URL)
+	round := h.startRound(5000)
+	first, _ := h.startSettler(settle.Options{ClaimStaleAfter: 200 * time.Millisecond})
+	second, _ := h.startSettler(settle.Options{ClaimStaleAfter: 200 * time.Millisecond})
 	told := h.grabEach(round, 300)
 	server.Freeze()
 	time.Sleep(2500 * time.Millisecond) // longer than a call may take
@@ -25,8 +25,8 @@ func TestRedisIsAwayInTheMiddleOfSettlement(t *testing.T) {
 	server.Restart()
 	told = append(told, h.grabEach(round, 300)...)
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 	if alarms := first.Counts().Alarms + second.Counts().Alarms; alarms > 0 {
 		t.Errorf("%d alarms", alarms)
 	}

@@ -3,6 +3,7 @@ package settle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,21 +16,21 @@ import (
 	"redrain/internal/testkit"
 )
 
-func TestARoundGoesAllTheWayToSettled(t *testing.T) {
+func TestRoundIsSettledAfterItsClose(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(20)
-		h.settler(settle.Options{Retention: time.Hour})
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(20)
+		h.startSettler(settle.Options{Retention: time.Hour})
 		told := append(h.grab(round, 5), h.grab(round, 7)...)
-		h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 12 })
+		h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 12 })
 		heard := h.redis.Subscribe(t.Context(), "redrain:room:"+round.Room)
 		defer heard.Close()
 		if _, err := heard.Receive(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.close(round, game.Stopped)
-		account := h.await(round, "settled", settled)
-		h.wantTold(round, told)
+		account := h.awaitAccount(round, "settled", settled)
+		h.wantBooked(round, told)
 		if account.Refund.Cents != 2000-account.Claimed.Cents || account.Claimed != account.Booked {
 			t.Errorf("the account is %+v", account)
 		}
@@ -51,50 +52,49 @@ func TestARoundGoesAllTheWayToSettled(t *testing.T) {
 	})
 }
 
-// Case 16 of the field: what was granted before any settler ran is settled too.
-func TestCase16ClaimsFromBeforeTheFirstSettlerAreSettled(t *testing.T) {
+func TestClaimsFromBeforeTheFirstSettlerAreSettled(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(30)
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(30)
 		told := h.grabEach(round, 25)
 		h.close(round, game.Stopped)
-		h.settler(settle.Options{})
-		h.await(round, "settled", settled)
-		h.wantTold(round, told)
+		h.startSettler(settle.Options{})
+		h.awaitAccount(round, "settled", settled)
+		h.wantBooked(round, told)
 	})
 }
 
-// Case 15 of the field: committed, but not acknowledged. Another settler takes over what this one had; one row, one credit.
-func TestCase15ASettlerThatDiesBeforeItAcknowledges(t *testing.T) {
+// The entries were booked and not acknowledged. Another settler claims them as stale; each claim still has one row and one credit.
+func TestSettlerDiesBetweenCommitAndAcknowledgement(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(20)
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(20)
 		told := h.grabEach(round, 10)
-		_, end := h.settler(settle.Options{}, func(f *faults) {
+		_, end := h.startSettler(settle.Options{}, func(f *faults) {
 			f.acknowledge = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		})
-		h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 10 })
+		h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 10 })
 		end()
 		if pending := h.pending(round); pending != 10 {
 			t.Fatalf("%d entries are not acknowledged, want 10", pending)
 		}
 		h.close(round, game.Stopped)
-		h.settler(settle.Options{TakeOverAfter: 50 * time.Millisecond})
-		h.await(round, "settled", settled)
-		h.wantTold(round, told)
+		h.startSettler(settle.Options{ClaimStaleAfter: 50 * time.Millisecond})
+		h.awaitAccount(round, "settled", settled)
+		h.wantBooked(round, told)
 		if pending := h.pending(round); pending != 0 {
 			t.Errorf("%d entries are not acknowledged", pending)
 		}
 	})
 }
 
-// An acknowledgement that fails, over and over, only makes the settler book the same again.
+// While acknowledging fails the settler books the same entries again, which changes nothing.
 func TestAcknowledgementsThatFailAreRepeated(t *testing.T) {
-	h := newSQLiteHouse(t, "redis://"+testkit.Miniredis(t).Addr())
-	round := h.opened(20)
+	h := newSQLiteEnv(t, "redis://"+testkit.Miniredis(t).Addr())
+	round := h.startRound(20)
 	told := h.grabEach(round, 10)
 	failures := 4
-	h.settler(settle.Options{}, func(f *faults) {
+	h.startSettler(settle.Options{}, func(f *faults) {
 		f.acknowledge = func(context.Context) error {
 			if failures--; failures >= 0 {
 				return errors.New("redis is away")
@@ -103,15 +103,15 @@ func TestAcknowledgementsThatFailAreRepeated(t *testing.T) {
 		}
 	})
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 }
 
-// Case 17 of the field: a malformed entry is no reason to stop.
-func TestCase17AMalformedEntryIsADeadLetter(t *testing.T) {
+// A malformed entry does not stop the settlement of the others.
+func TestMalformedEntryBecomesADeadLetter(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(20)
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(20)
 		told := h.grab(round, 3)
 		for _, values := range []map[string]any{
 			{"kind": "红包"}, {"kind": "claims", "round": round.ID, "at": "1", "claims": "ann 1 x 4"},
@@ -124,10 +124,10 @@ func TestCase17AMalformedEntryIsADeadLetter(t *testing.T) {
 			}
 		}
 		told = append(told, h.grab(round, 4)...)
-		settler, _ := h.settler(settle.Options{})
+		settler, _ := h.startSettler(settle.Options{})
 		h.close(round, game.Stopped)
-		account := h.await(round, "settled", settled)
-		h.wantTold(round, told)
+		account := h.awaitAccount(round, "settled", settled)
+		h.wantBooked(round, told)
 		letters := must(h.books.DeadLetters(t.Context(), round.ID))(t)
 		if account.DeadLetters != 5 || len(letters) != 5 || letters[0].Raw != `{"kind":"红包"}` || letters[0].Reason == "" {
 			t.Errorf("dead letters are %+v", letters)
@@ -138,35 +138,38 @@ func TestCase17AMalformedEntryIsADeadLetter(t *testing.T) {
 	})
 }
 
-// A dead letter came first in a batch, and behind it an entry that the database refuses. The batch was tried for ever as it was,
-// and nothing of the round was booked any more.
-func TestADeadLetterInFrontDoesNotKeepABatch(t *testing.T) {
+// A batch with a dead letter first and then an entry that the database refuses must be split, and not be retried as a whole for
+// ever.
+func TestBatchOfADeadLetterAndARefusedEntryIsSplit(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(20)
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(20)
 		if err := h.redis.XAdd(t.Context(), &redis.XAddArgs{Stream: outboxKey(round), Values: map[string]any{"kind": "红包"}}).Err(); err != nil {
 			t.Fatal(err)
 		}
 		told := h.grabEach(round, 3)
-		h.settler(settle.Options{}, func(f *faults) {
+		h.startSettler(settle.Options{}, func(f *faults) {
 			f.refuses = func(e game.Entry) bool { return len(e.Claims) > 0 && e.Claims[0] == told[1] }
 		})
-		h.await(round, "all that can be booked", func(a game.Account) bool { return a.Booked.Packets == 2 && a.DeadLetters == 2 })
-		if pending := h.pending(round); pending != 0 {
-			t.Errorf("%d entries are not acknowledged", pending)
-		}
-		h.await(round, "the freeze", frozen) // a claim that was granted is not in the books
+		h.awaitAccount(round, "all that can be booked", func(a game.Account) bool { return a.Booked.Packets == 2 && a.DeadLetters == 2 })
+		testkit.Eventually(t, soon, func() error { // entries are acknowledged after they are booked
+			if pending := h.pending(round); pending != 0 {
+				return fmt.Errorf("%d entries are not acknowledged", pending)
+			}
+			return nil
+		})
+		h.awaitAccount(round, "the freeze", frozen) // a claim that was granted is not in the books
 		if reason := h.account(round).FreezeReason; reason != game.FrozenBooksDiffer {
 			t.Errorf("it is frozen for %q", reason)
 		}
 	})
 }
 
-// An entry that should have held claims and does not parse is missing in the ledger: the round freezes. Once the entry can be
-// read the host has it tried again, releases the round, and it settles.
-func TestLostClaimsFreezeUntilTheyAreDrivenAgain(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(20)
+// The claims of an entry that does not parse are missing in the ledger, so the round freezes. Once the entry has been repaired and
+// replayed, and the host has released the round, it settles.
+func TestDeadLetterOfClaimsFreezesUntilItIsReplayed(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(20)
 	told := h.grab(round, 3)
 	entries := must(h.redis.XRange(t.Context(), outboxKey(round), "-", "+").Result())(t)
 	good := entries[0].Values
@@ -177,27 +180,27 @@ func TestLostClaimsFreezeUntilTheyAreDrivenAgain(t *testing.T) {
 	if err := h.redis.XAdd(t.Context(), &redis.XAddArgs{Stream: outboxKey(round), Values: good}).Err(); err != nil {
 		t.Fatal(err)
 	}
-	settler, _ := h.settler(settle.Options{})
-	h.await(round, "the freeze", frozen)
+	settler, _ := h.startSettler(settle.Options{})
+	h.awaitAccount(round, "the freeze", frozen)
 	found := must(settler.Reconcile(t.Context(), round.ID))(t)
 	if found.Agrees || found.Ledger.DeadLetters != 1 || len(found.Differences) == 0 {
 		t.Errorf("reconciled %+v", found)
 	}
 	letter := must(h.books.DeadLetters(t.Context(), round.ID))(t)[0]
-	must(h.books.DriveLetter(t.Context(), round.ID, h.pool.ParseRaw(round.ID, letter.Entry, strings.Replace(letter.Raw, "garbled", round.ID, 1))))(t)
+	must(h.books.ReplayDeadLetter(t.Context(), round.ID, h.pool.ParseRaw(round.ID, letter.Entry, strings.Replace(letter.Raw, "garbled", round.ID, 1))))(t)
 	must(settler.Release(t.Context(), round.ID))(t)
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 }
 
-// Case 18 of the field: while the database is away nothing is acknowledged; afterwards the backlog drains.
-func TestCase18TheDatabaseIsAway(t *testing.T) {
+// While the database is down nothing is acknowledged; afterwards the backlog is booked.
+func TestNothingIsAcknowledgedWhileTheDatabaseIsDown(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(300)
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(300)
 		var database *faults
-		h.settler(settle.Options{}, func(f *faults) { f.away.Store(true); database = f })
+		h.startSettler(settle.Options{}, func(f *faults) { f.away.Store(true); database = f })
 		told := h.grabEach(round, 100)
 		testkit.Eventually(t, soon, func() error {
 			if tries := database.books.Load(); tries < 4 {
@@ -213,25 +216,25 @@ func TestCase18TheDatabaseIsAway(t *testing.T) {
 		}
 		h.close(round, game.Stopped)
 		database.away.Store(false)
-		h.await(round, "settled", settled)
-		h.wantTold(round, told)
+		h.awaitAccount(round, "settled", settled)
+		h.wantBooked(round, told)
 	})
 }
 
-// Case 19 of the field: a replay that rewrites an amount freezes the round, for players too.
-func TestCase19AReplayThatRewritesAnAmountFreezesTheRound(t *testing.T) {
+// An entry with another amount for a claim that is booked already freezes the round, for players too.
+func TestEntryThatChangesABookedAmountFreezesTheRound(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(20)
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(20)
 		told := h.grab(round, 2)
-		settler, _ := h.settler(settle.Options{})
-		h.await(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 2 })
+		settler, _ := h.startSettler(settle.Options{})
+		h.awaitAccount(round, "every claim", func(a game.Account) bool { return a.Booked.Packets == 2 })
 		forged := map[string]any{"kind": "claims", "round": round.ID, "at": "1", "claims": told[1].Player + " 7 999999 2"}
 		if err := h.redis.XAdd(t.Context(), &redis.XAddArgs{Stream: outboxKey(round), Values: forged}).Err(); err != nil {
 			t.Fatal(err)
 		}
-		h.await(round, "the freeze", frozen)
-		h.wantTold(round, told)
+		h.awaitAccount(round, "the freeze", frozen)
+		h.wantBooked(round, told)
 		tries := 0
 		testkit.Eventually(t, soon, func() error { // the ledger freezes before Redis does: until then taps still win
 			tries++
@@ -254,29 +257,29 @@ func TestCase19AReplayThatRewritesAnAmountFreezesTheRound(t *testing.T) {
 		}
 		must(settler.Release(t.Context(), round.ID))(t)
 		h.close(round, game.Stopped)
-		h.await(round, "settled", settled)
+		h.awaitAccount(round, "settled", settled)
 	})
 }
 
-// Case 20 of the field: each refund goes to its own host, once, also over a restart between closing and refund.
-func TestCase20EachRefundGoesToItsOwnHost(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
+// Each refund goes to the round's own host, once, although settlers restart between close and refund.
+func TestEachRefundGoesToItsOwnHost(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	other := h.newRoom()
-	a, b := h.openedIn(h.room, 10, false), h.openedIn(other, 20, false)
+	a, b := h.startRoundIn(h.room, 10, false), h.startRoundIn(other, 20, false)
 	told := h.grab(a, 4)
 	h.close(a, game.Stopped)
 	h.close(b, game.Stopped)
 	for range 3 { // settlers come and go
-		_, end := h.settler(settle.Options{}, func(f *faults) {
+		_, end := h.startSettler(settle.Options{}, func(f *faults) {
 			f.acknowledge = func(context.Context) error { return errors.New("redis is away") }
 		})
-		h.await(a, "the refund's note", func(a game.Account) bool { return a.Refund != nil })
+		h.awaitAccount(a, "the refund's note", func(a game.Account) bool { return a.Refund != nil })
 		end()
 	}
-	h.settler(settle.Options{TakeOverAfter: 10 * time.Millisecond})
-	h.await(a, "settled", settled)
-	h.await(b, "settled", settled)
-	h.wantTold(a, told)
+	h.startSettler(settle.Options{ClaimStaleAfter: 10 * time.Millisecond})
+	h.awaitAccount(a, "settled", settled)
+	h.awaitAccount(b, "settled", settled)
+	h.wantBooked(a, told)
 	for room, claimed := range map[string]game.Cents{h.room: h.account(a).Booked.Cents, other: 0} {
 		if owes := must(h.books.HostBalance(t.Context(), room))(t); owes != -claimed {
 			t.Errorf("the host of %s has %d cents, want %d", room, owes, -claimed)
@@ -284,12 +287,12 @@ func TestCase20EachRefundGoesToItsOwnHost(t *testing.T) {
 	}
 }
 
-// Case 21 of the field: results were told, then the commit failed. It is repeated until the ledger says what was told.
-func TestCase21WhatWasToldIsBookedThoughCommitsFail(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(100)
+// Players are told their results, then the transaction fails. It is retried until the ledger has what they were told.
+func TestClaimsAreBookedThoughTransactionsFail(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(100)
 	var database *faults
-	h.settler(settle.Options{}, func(f *faults) { database = f })
+	h.startSettler(settle.Options{}, func(f *faults) { database = f })
 	var told []game.Claim
 	for i := range 12 {
 		database.away.Store(i%3 != 2)
@@ -297,15 +300,15 @@ func TestCase21WhatWasToldIsBookedThoughCommitsFail(t *testing.T) {
 	}
 	database.away.Store(false)
 	h.close(round, game.Stopped)
-	h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 }
 
 func TestFrozenRoundsAreNotRefunded(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		h := newSQLiteHouse(t, url)
-		round := h.opened(20)
-		settler, _ := h.settler(settle.Options{})
+		h := newSQLiteEnv(t, url)
+		round := h.startRound(20)
+		settler, _ := h.startSettler(settle.Options{})
 		told := h.grab(round, 3)
 		for range 2 {
 			if got := must(settler.Freeze(t.Context(), round.ID))(t); !got.Frozen {
@@ -316,7 +319,7 @@ func TestFrozenRoundsAreNotRefunded(t *testing.T) {
 			t.Errorf("%d claims were granted", len(late))
 		}
 		h.close(round, game.Stopped)
-		account := h.await(round, "every claim and the refund's note", func(a game.Account) bool { return a.Booked.Packets == 3 && a.Refund != nil })
+		account := h.awaitAccount(round, "every claim and the refund's note", func(a game.Account) bool { return a.Booked.Packets == 3 && a.Refund != nil })
 		if account.Refunded || account.Phase != game.Closed {
 			t.Errorf("the account is %+v", account)
 		}
@@ -325,19 +328,19 @@ func TestFrozenRoundsAreNotRefunded(t *testing.T) {
 				t.Error("it is frozen")
 			}
 		}
-		h.await(round, "settled", settled)
-		h.wantTold(round, told)
+		h.awaitAccount(round, "settled", settled)
+		h.wantBooked(round, told)
 		if got, err := settler.Freeze(t.Context(), round.ID); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a settled round is frozen: %+v, %v", got, err)
 		}
 	})
 }
 
-// Whoever froze a round died between SQL and Redis: the settlers bring Redis to what SQL says.
-func TestRedisFollowsWhatSQLSaysOfFrozen(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.opened(20)
-	h.settler(settle.Options{})
+// A process died after it had frozen or released a round in SQL and before it did so in Redis: settlers do it.
+func TestSettlersBringTheFrozenFlagFromSQLToRedis(t *testing.T) {
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRound(20)
+	h.startSettler(settle.Options{})
 	redisSays := func(want bool) {
 		t.Helper()
 		testkit.Eventually(t, soon, func() error {
@@ -355,13 +358,13 @@ func TestRedisFollowsWhatSQLSaysOfFrozen(t *testing.T) {
 }
 
 func TestRehearsalsSettleWithPlayMoney(t *testing.T) {
-	h := newSQLiteHouse(t, testkit.Redis(t).URL)
-	round := h.openedIn(h.room, 10, true)
+	h := newSQLiteEnv(t, testkit.Redis(t).URL)
+	round := h.startRoundIn(h.room, 10, true)
 	told := h.grab(round, 4)
 	h.close(round, game.Stopped)
-	h.settler(settle.Options{})
-	h.await(round, "settled", settled)
-	h.wantTold(round, told)
+	h.startSettler(settle.Options{})
+	h.awaitAccount(round, "settled", settled)
+	h.wantBooked(round, told)
 	if owes := must(h.books.HostBalance(t.Context(), h.room))(t); owes != 0 {
 		t.Errorf("a rehearsal cost the host %d cents", -owes)
 	}

@@ -4,7 +4,7 @@ import { call } from '../shared/api.js';
 /** @import {Room, Round} from '../shared/messages.js' */
 
 /** @typedef {Room & {locked: boolean, app_only: boolean}} RoomDetail */
-/** @typedef {RoomDetail & {players: number, drafts: number, played: number, given_cents: number, active: string}} RoomGlance */
+/** @typedef {RoomDetail & {players: number, drafts: number, played: number, given_cents: number, active: string}} RoomSummary */
 /** @typedef {{id: string, nickname: string, joined_at: number, blocked: boolean, own: boolean}} Guest */
 /** @typedef {{name: string, ok: boolean, ms: number, problem: string}} HealthCheck */
 
@@ -56,9 +56,9 @@ const room = (code) => `/api/rooms/${path(code)}`;
 /** @param {string} id */
 const round = (id) => `/api/rounds/${path(id)}`;
 
-/** @typedef {{rooms: RoomGlance[], next: string}} RoomsPage next: after which room the next page begins; empty: this is the last one */
+/** @typedef {{rooms: RoomSummary[], next: string}} RoomsPage next: after which room the next page begins; empty: this is the last one */
 /** The newest rooms, or those before one. @param {string} [after] @returns {Promise<RoomsPage>} */
-export const listGlances = (after = '') => call('GET', `/api/rooms${after && `?after=${path(after)}`}`);
+export const listRoomSummaries = (after = '') => call('GET', `/api/rooms${after && `?after=${path(after)}`}`);
 /** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{room: RoomDetail}>} */
 export const getDoors = (code, signal) => call('GET', room(code), undefined, signal);
 /** @param {string} code @param {{locked: boolean, app_only: boolean}} doors @returns {Promise<{room: RoomDetail}>} */

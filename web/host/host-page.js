@@ -3,7 +3,7 @@ import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
 import { LanguageSwitch } from '../shared/language-switch.js';
 import { html, signal, useEffect } from '../shared/view.js';
-import { listGlances } from './host-api.js';
+import { listRoomSummaries } from './host-api.js';
 import { Login } from './login.js';
 import { RoomList } from './room-list.js';
 import { TABS } from './room-tabs.js';
@@ -24,7 +24,7 @@ const tab = signal(tabInHash());
 
 async function load() {
   try {
-    step.value = { at: 'rooms', first: await listGlances() };
+    step.value = { at: 'rooms', first: await listRoomSummaries() };
   } catch (error) {
     const refused = asApiError(error);
     step.value = refused.isRefusal ? { at: 'login' } : { at: 'failed', error: refused };

@@ -4,17 +4,17 @@ import { Money } from '../shared/money-text.js';
 import { Name } from '../shared/name.js';
 import { showPhase } from '../shared/page.js';
 import { html, useEffect, useState } from '../shared/view.js';
-import { listGlances } from './host-api.js';
+import { listRoomSummaries } from './host-api.js';
 import { OlderButton, useOlder } from './use-older.js';
 
-/** @import {RoomGlance, RoomsPage} from './host-api.js' */
+/** @import {RoomSummary, RoomsPage} from './host-api.js' */
 
 /**
  * The newest rooms at a glance, older ones on demand, and a new one.
  * @param {{first: RoomsPage, enter: (code: string) => void}} props
  */
 export function RoomList({ first, enter }) {
-  const { older, more } = useOlder(first.next, (after) => listGlances(after).then((page) => ({ items: page.rooms, next: page.next })));
+  const { older, more } = useOlder(first.next, (after) => listRoomSummaries(after).then((page) => ({ items: page.rooms, next: page.next })));
   const rooms = [...first.rooms, ...older];
   const [name, setName] = useState('');
   const [error, setError] = useState('');
@@ -52,7 +52,7 @@ export function RoomList({ first, enter }) {
   </main>`;
 }
 
-/** @param {{room: RoomGlance}} props */
+/** @param {{room: RoomSummary}} props */
 function RoomLink({ room }) {
   return html`<a class="card room-link ${room.active ? 'room-link-active' : ''}" href="#/${room.code}" data-test="room" data-code=${room.code}>
     <span class="room-link-head"><${Name} text=${room.name} />

@@ -12,8 +12,8 @@ test('a key is a shortcut where nobody types', () => {
   assert.equal(shortcutOf(press('q'), at('BODY'), false), null);
 });
 
-// Case 37 of the field: hotkeys of the host's page fired while somebody typed.
-test('case 37: no shortcut while typing', () => {
+// Hotkeys of the host's page fired while somebody typed.
+test('no shortcut while typing', () => {
   for (const tag of ['INPUT', 'TEXTAREA', 'SELECT']) assert.equal(shortcutOf(press('x'), at(tag), false), null, tag);
   assert.equal(shortcutOf(press('x'), at('DIV', true), false), null, 'editable text');
   assert.equal(shortcutOf(press('x', { isComposing: true }), at('BODY'), false), null, 'an input method composes');
