@@ -20,6 +20,20 @@ func (l *Ledger) NoteFrozen(ctx context.Context, id string, why game.FreezeReaso
 	})
 }
 
+// NoteFault freezes a round for what was found wrong with it as it was read. One that was frozen or released since is not changed: whoever
+// did that may have known of it. frozen reports whether this call froze it. game.ErrWrongPhase: the round is a draft, or settled.
+func (l *Ledger) NoteFault(ctx context.Context, read game.Round, why game.FreezeReason) (round game.Round, frozen bool, err error) {
+	noted := roundChange{name: "note fault", refused: []game.Phase{game.Draft, game.Settled}}
+	round, err = l.changeRound(ctx, read.ID, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {
+		if frozen = !round.Frozen && round.FreezeVersion == read.FreezeVersion; !frozen {
+			return nil
+		}
+		_, err := freezeAs(ctx, tx, round, why)
+		return err
+	})
+	return round, frozen && err == nil, err
+}
+
 // NoteLost notes that Redis has lost claims of a round: it granted numbers up to this one, and does not have all of them any more.
 // It freezes the round, except if a host has accepted the loss of this number already, or the round is settled: nothing changes then.
 //
@@ -57,7 +71,7 @@ func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round gam
 }
 
 // NoteReleased ends the freeze of a round, and accepts the present difference between its books and Redis. mark is what Redis holds;
-// nil: it holds nothing of the round. Nothing may have been granted since mark was read, and no claim may be on its way to the
+// nil: it holds nothing of the round, which is settled from the ledger if it is closed, see Interrupt. Nothing may have been granted since mark was read, and no claim may be on its way to the
 // ledger. A different difference freezes the round again. game.ErrWrongPhase: the round is a draft, or settled.
 func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error) {
 	noted := roundChange{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
@@ -68,6 +82,11 @@ func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Waterma
 		}
 		if err := b.accept(ctx, mark); err != nil {
 			return err
+		}
+		if mark == nil && round.Phase == game.Closed { // here, since settlers would freeze it again without that
+			if err := b.interrupt(ctx); err != nil {
+				return err
+			}
 		}
 		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("frozen = ?", false).Set("freeze_reason = ''").Set("freeze_version = ?", round.FreezeVersion+1)

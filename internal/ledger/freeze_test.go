@@ -62,3 +62,31 @@ func TestOneOfManyCallsIsFirstToNoteLostClaims(t *testing.T) {
 		}
 	})
 }
+
+// What was found wrong with a round freezes it only as it was read: a host who has released it since knew of the fault. Once a closed
+// round without keys is released, it can be settled at once.
+func TestAFaultFoundBeforeTheReleaseDoesNotFreezeAgain(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		l := open()
+		round := begunRound(t, l, 10, 1000)
+		book(t, l, round, batch("1-0", claim(1, "ann", 100)))
+		read := must[game.Round](t)(l.NoteClosed(t.Context(), round.ID, game.Stopped, game.Total{}))
+		for _, wantFrozen := range []bool{true, false} { // two processes found the same
+			frozen, first, err := l.NoteFault(t.Context(), read, game.FrozenKeysLost)
+			if err != nil || !frozen.Frozen || frozen.FreezeReason != game.FrozenKeysLost || first != wantFrozen {
+				t.Errorf("frozen %t for %q, by this call %t, %v", frozen.Frozen, frozen.FreezeReason, first, err)
+			}
+		}
+		released := must[game.Round](t)(l.NoteReleased(t.Context(), round.ID, nil))
+		if late, first, err := l.NoteFault(t.Context(), read, game.FrozenKeysLost); err != nil || late.Frozen || first {
+			t.Errorf("found before the release: frozen %t, by this call %t, %v", late.Frozen, first, err)
+		}
+		if step := must[game.RefundStep](t)(l.ApplyRefund(t.Context(), round.ID)); step != game.RefundApplied {
+			t.Errorf("after the release the refund is %s", step)
+		}
+		if again, first, err := l.NoteFault(t.Context(), released, game.FrozenKeysLost); err != nil || !again.Frozen || !first {
+			t.Errorf("found after the release: frozen %t, by this call %t, %v", again.Frozen, first, err)
+		}
+		wantDoubleEntry(t, l)
+	})
+}

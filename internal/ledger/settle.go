@@ -126,25 +126,33 @@ func (l *Ledger) Interrupt(ctx context.Context, id string) error {
 		if b.round.Phase != game.Closed {
 			return game.ErrWrongPhase
 		}
-		refund, found, err := readRefund(ctx, tx, id)
-		if err != nil || b.round.Frozen || (found && refund.AppliedAt > 0) {
-			return err
+		if b.round.Frozen {
+			return nil
 		}
-		if found {
-			b.books.AcceptedClaims = b.books.Claims - refund.Claims
-			b.books.AcceptedCents = b.books.ClaimedCents - refund.ClaimedCents
-			return b.finish(ctx)
-		}
-		// Without the accepted difference, since refundStep adds it to what the refund names.
-		claims, cents := b.books.Claims-b.books.AcceptedClaims, b.books.ClaimedCents-b.books.AcceptedCents
-		_, err = tx.NewInsert().Model(&refundRow{
-			Round: id, Reason: string(b.round.Reason), ClosedAt: b.now, Claims: claims, ClaimedCents: cents,
-			RefundCents: int64(b.round.Settings.Total) - cents,
-		}).Exec(ctx)
-		return err
+		return b.interrupt(ctx)
 	})
 	if err != nil {
 		return fmt.Errorf("interrupt round %s: %w", id, err)
 	}
 	return nil
+}
+
+// interrupt makes what the ledger holds of a closed round final, unless its refund was applied.
+func (b *booking) interrupt(ctx context.Context) error {
+	refund, found, err := readRefund(ctx, b.tx, b.round.ID)
+	if err != nil || (found && refund.AppliedAt > 0) {
+		return err
+	}
+	if found {
+		b.books.AcceptedClaims = b.books.Claims - refund.Claims
+		b.books.AcceptedCents = b.books.ClaimedCents - refund.ClaimedCents
+		return b.updateBooks(ctx)
+	}
+	// Without the accepted difference, since refundStep adds it to what the refund names.
+	claims, cents := b.books.Claims-b.books.AcceptedClaims, b.books.ClaimedCents-b.books.AcceptedCents
+	_, err = b.tx.NewInsert().Model(&refundRow{
+		Round: b.round.ID, Reason: string(b.round.Reason), ClosedAt: b.now, Claims: claims, ClaimedCents: cents,
+		RefundCents: int64(b.round.Settings.Total) - cents,
+	}).Exec(ctx)
+	return err
 }

@@ -29,7 +29,8 @@ type Books interface {
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
 	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error)
-	NoteFrozen(ctx context.Context, id string, why game.FreezeReason) (game.Round, error)
+	// NoteFault freezes a round, unless it was frozen or released since it was read. frozen: this call froze it.
+	NoteFault(ctx context.Context, read game.Round, why game.FreezeReason) (round game.Round, frozen bool, err error)
 	// NoteReleased ends the freeze, and accepts the books as they are; mark is the state of Redis, nil if it has no keys of the round.
 	NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error)
 }
@@ -121,11 +122,13 @@ func (s *Service) handleLostKeys(ctx context.Context, round game.Round, claimed 
 		s.log.Error("round is interrupted: its keys were lost", "round", round.ID, "room", round.Room, "cause", cause)
 		return s.noteClosedAs(ctx, round, game.Interrupted, claimed)
 	}
-	frozen, err := s.books.NoteFrozen(ctx, round.ID, game.FrozenKeysLost)
+	now, first, err := s.books.NoteFault(ctx, round, game.FrozenKeysLost)
 	if err != nil {
 		return round, err
 	}
-	s.log.Error("round is frozen: its keys were lost; restore redis, or stop the round to give it up",
-		"round", round.ID, "room", round.Room, "cause", cause)
-	return frozen, nil
+	if first {
+		s.log.Error("round is frozen: its keys were lost; restore redis, or stop the round to give it up",
+			"round", round.ID, "room", round.Room, "cause", cause)
+	}
+	return now, nil
 }

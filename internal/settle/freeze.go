@@ -25,17 +25,18 @@ func (s *Settler) Freeze(ctx context.Context, id string) (game.Round, error) {
 	return round, nil
 }
 
-// freezeAndAlert freezes a round whose books do not agree, and alerts operators (by log and counter) and hosts. The ledger is first: if
+// freezeAndAlert freezes a round in which something was found wrong as it was read, and alerts operators (by log and counter) and hosts.
+// One that was frozen or released since is left as it is: the next look finds what is still wrong. The ledger is first: if
 // this process dies after that, other settlers bring Redis to the same state.
-func (s *Settler) freezeAndAlert(ctx context.Context, round game.Round, reason game.FreezeReason, why string) error {
-	frozen, err := s.books.NoteFrozen(ctx, round.ID, reason)
-	if err != nil {
+func (s *Settler) freezeAndAlert(ctx context.Context, read game.Round, reason game.FreezeReason, why string) error {
+	round, first, err := s.books.NoteFault(ctx, read, reason)
+	if err != nil || !first {
 		return err
 	}
 	s.counts.alarms.Add(1)
-	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", frozen.FreezeReason, "why", why)
+	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", round.FreezeReason, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
-	return errors.Join(s.syncFrozenFlag(ctx, frozen), s.outbox.PublishNotice(ctx, round.Room, notice))
+	return errors.Join(s.syncFrozenFlag(ctx, round), s.outbox.PublishNotice(ctx, round.Room, notice))
 }
 
 // freezeForLoss freezes a round because Redis has lost claims, with numbers up to number, that players were told of. Of all processes
@@ -96,11 +97,8 @@ func (s *Settler) release(ctx context.Context, id string) (game.Round, error) {
 	if err != nil {
 		return game.Round{}, err
 	}
-	if mark == nil && round.Phase == game.Closed {
-		err = s.books.Interrupt(ctx, id)
-	}
 	s.log.Warn("round is released by the host", "round", round.ID, "room", round.Room)
-	return round, errors.Join(err, s.syncFrozenFlag(ctx, round))
+	return round, s.syncFrozenFlag(ctx, round)
 }
 
 // waitForOutbox waits until every outbox entry of a frozen round is booked, and returns the watermark then; nil: Redis has no keys of

@@ -30,9 +30,12 @@ type Books interface {
 	Moved(ctx context.Context, round string) (game.Moved, error)
 	NoteClosed(ctx context.Context, round string, reason game.CloseReason, claimed game.Total) (game.Round, error)
 	NoteFrozen(ctx context.Context, round string, why game.FreezeReason) (game.Round, error)
+	// NoteFault freezes a round, unless it was frozen or released since it was read. frozen: this call froze it.
+	NoteFault(ctx context.Context, read game.Round, why game.FreezeReason) (round game.Round, frozen bool, err error)
 	// NoteLost freezes a round of which Redis has lost claims with numbers up to number, unless the host has excused these. first:
 	// this call froze it.
 	NoteLost(ctx context.Context, round string, number int) (lost game.Round, first bool, err error)
+	// NoteReleased ends the freeze; a closed round of which mark is nil is interrupted, too.
 	NoteReleased(ctx context.Context, round string, mark *game.Watermark) (game.Round, error)
 	NoteSettled(ctx context.Context, round string) (game.Round, error)
 	NoteKeysExpiring(ctx context.Context, round string) error
