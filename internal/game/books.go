@@ -30,8 +30,9 @@ type Booked struct {
 	Redelivered int // claims that the ledger had already
 	Quarantined int // claims that were not booked: nobody is credited unless the host has them replayed
 	DeadLetters int // entries that do not parse
-	// Alarm is set when an entry contradicts the ledger. The round is frozen then.
-	Alarm string
+	// Alarm is set when an entry contradicts the ledger. The round is then frozen, and Frozen is the round as it is now.
+	Alarm  string
+	Frozen Round
 }
 
 // RefundStep is how far a round's refund is.

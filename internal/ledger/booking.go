@@ -107,6 +107,7 @@ func (b *booking) finish(ctx context.Context) error {
 	err := b.updateBooks(ctx)
 	if err == nil && b.booked.Alarm != "" {
 		b.round, err = freeze(ctx, b.tx, b.round, game.FrozenBooksDiffer)
+		b.booked.Frozen = b.round
 	}
 	return err
 }

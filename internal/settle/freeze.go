@@ -33,6 +33,11 @@ func (s *Settler) freezeAndAlert(ctx context.Context, read game.Round, reason ga
 	if err != nil || !first {
 		return err
 	}
+	return s.alert(ctx, round, why)
+}
+
+// alert tells operators and hosts that a round is frozen, and Redis.
+func (s *Settler) alert(ctx context.Context, round game.Round, why string) error {
 	s.counts.alarms.Add(1)
 	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", round.FreezeReason, "why", why)
 	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players

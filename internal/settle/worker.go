@@ -317,10 +317,13 @@ func (w *worker) recordBooked(ctx context.Context, booked game.Booked, entries [
 		w.refundSeen = w.refundSeen || entries[i].Refund != nil
 	}
 	w.counts.lag.Store(max(0, int64(w.outbox.Now()-entries[len(entries)-1].At)))
-	if booked.Alarm == "" {
+	switch {
+	case booked.Alarm == "":
 		return nil
+	case !booked.Frozen.Frozen: // the entry stays pending, so that operators see it
+		return fmt.Errorf("%s, and the round is %s: %w", booked.Alarm, booked.Frozen.Phase, game.ErrWrongPhase)
 	}
-	return w.freezeAndAlert(ctx, w.round, game.FrozenBooksDiffer, booked.Alarm)
+	return w.alert(ctx, booked.Frozen, booked.Alarm)
 }
 
 // withTimeout makes one call with a deadline of callTimeout.
