@@ -24,7 +24,6 @@ func TestConcurrentChangesOfARoundDoNotInterfere(t *testing.T) {
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {
 			onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
-				t.Parallel() // each has a database of its own, and waits most of its time
 				held, other := open(ledger.WithPayouts(1)), open(ledger.WithPayouts(1))
 				hold := new(holding)
 				ledger.BeforeEachStatement(held, hold.before)

@@ -36,6 +36,7 @@ var databases = map[string]func(testing.TB) string{
 func onEachDatabase(t *testing.T, test func(t *testing.T, open func(...ledger.Option) *ledger.Ledger)) {
 	for name, newDatabase := range databases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			url := newDatabase(t)
 			test(t, func(options ...ledger.Option) *ledger.Ledger { return openLedger(t, url, options...) })
 		})

@@ -32,7 +32,10 @@ func withPooler() map[string]func(testing.TB) string {
 
 func onEachDatabaseAndPooler(t *testing.T, test func(t *testing.T, url string)) {
 	for name, newDatabase := range withPooler() {
-		t.Run(name, func(t *testing.T) { test(t, newDatabase(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newDatabase(t))
+		})
 	}
 }
 

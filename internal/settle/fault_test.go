@@ -18,6 +18,7 @@ import (
 // Two settlers, four concurrent closes for different reasons, and grabs until the end: each of 200 rounds has one close and one
 // refund, and the ledger has what players were told.
 func TestConcurrentSettlersClosesAndGrabs(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	h.startSettler(settle.Options{})
 	h.startSettler(settle.Options{})
@@ -80,6 +81,7 @@ func (h *env) playRace() {
 // A Redis whose append-only file was truncated has lost claims that are in the ledger, and would grant their numbers again. The round
 // freezes, no claim is taken back, and the host never pays more than the budget.
 func TestTruncatedAppendOnlyFileFreezesTheRound(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	h := newSQLiteEnv(t, server.URL)
@@ -136,6 +138,7 @@ func cutTail(t *testing.T, dir string, share float64) {
 
 // Somebody changes the state in Redis by hand, so that it differs from the ledger.
 func TestAMismatchFreezesTheRound(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -174,6 +177,7 @@ func TestAMismatchFreezesTheRound(t *testing.T) {
 // The keys of a closed round are lost before it is settled. An embedded Redis cannot bring them back: the round is settled with the
 // claims in the ledger, and the rest is refunded. With another Redis it freezes, since the keys may be restored: the host decides.
 func TestKeysLostBeforeARoundIsSettled(t *testing.T) {
+	t.Parallel()
 	for name, embedded := range map[string]bool{"embedded": true, "external": false} {
 		t.Run(name, func(t *testing.T) {
 			h := newSQLiteEnv(t, testkit.Redis(t).URL)
@@ -202,6 +206,7 @@ func TestKeysLostBeforeARoundIsSettled(t *testing.T) {
 }
 
 func TestUnsettledKeysThatNearTheirExpiryRaiseAnAlarm(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	h.startRound(20)
 	settler, _ := h.startSettler(settle.Options{ExpiryAlarmBefore: 31 * 24 * time.Hour})
@@ -215,6 +220,7 @@ func TestUnsettledKeysThatNearTheirExpiryRaiseAnAlarm(t *testing.T) {
 
 // While claims are granted all the time, claims on their way to the ledger never raise an alarm.
 func TestClaimsInFlightRaiseNoAlarm(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(100_000)
 	settler, _ := h.startSettler(settle.Options{})
@@ -233,6 +239,7 @@ func TestClaimsInFlightRaiseNoAlarm(t *testing.T) {
 }
 
 func TestFinishSettlesClosedRounds(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, "redis://"+testkit.Miniredis(t).Addr())
 	rounds := []game.Round{h.startRound(20), h.startRoundIn(h.newRoom(), 20, false)}
 	h.grab(rounds[0], 4)
@@ -253,6 +260,7 @@ func TestFinishSettlesClosedRounds(t *testing.T) {
 // Rounds that are open or frozen cannot be settled, but Finish waits until their claims are booked. What was not booked in time is
 // returned by Unbooked.
 func TestFinishWaitsForTheClaimsOfOpenAndFrozenRounds(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, "redis://"+testkit.Miniredis(t).Addr())
 	open, frozen, empty := h.startRound(20), h.startRoundIn(h.newRoom(), 20, false), h.startRoundIn(h.newRoom(), 20, false)
 	told := map[string][]game.Claim{open.ID: h.grab(open, 4), frozen.ID: h.grabEach(frozen, 3)}

@@ -55,12 +55,14 @@ var databases = map[string]func(testing.TB) string{
 
 // The process of a settler is killed after its transaction has committed and before it acknowledges.
 func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, newDatabase := range databases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newEnv(t, testkit.Redis(t).URL, newDatabase(t))
 			round := h.startRound(50)
 			told := h.grabEach(round, 20)
@@ -81,8 +83,10 @@ func TestASettlerIsKilledBetweenCommitAndAcknowledgement(t *testing.T) {
 
 // The database server is killed during settlement and stays down for 10 s; grabs go on meanwhile.
 func TestTheDatabaseServerIsDownForTenSeconds(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(testing.TB) *testkit.Database{"postgres": testkit.Postgres, "mariadb": testkit.MariaDB} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := start(t)
 			h := newEnv(t, testkit.Redis(t).URL, server.URL)
 			round := h.startRound(100_000)
@@ -109,6 +113,7 @@ func TestTheDatabaseServerIsDownForTenSeconds(t *testing.T) {
 
 // Another process locks the SQLite file for longer than the ledger waits for a lock.
 func TestTheSQLiteFileIsLockedForTwelveSeconds(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(100_000)
 	h.startSettler(settle.Options{})

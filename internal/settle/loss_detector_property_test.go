@@ -36,6 +36,7 @@ func (l *timeline) SetFrozen(context.Context, game.Round) error { return nil }
 // In any sequence of grants, missed messages, losses and repeated grants, a detector that is told of missed messages raises an alarm if
 // and only if something that it observed is not in Redis any more.
 func TestPropertyDetectorReportsExactlyWhatRedisLost(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		redis := &timeline{}
 		detector := settle.NewLossDetector(settle.New(redis, redis, settle.Options{}))

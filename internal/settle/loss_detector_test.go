@@ -104,6 +104,7 @@ func (h *env) collectNotices(room string) func() map[string]int {
 // instance knows of the claims only by pub/sub. It freezes the round, and there is one alarm. Otherwise winners would get nothing,
 // and others would win the same numbers.
 func TestInstanceThatOnlyReceivedEventsNoticesLostClaims(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	h := newSQLiteEnv(t, server.URL)
@@ -185,6 +186,7 @@ func (h *env) snapshotKeys(round game.Round) (restoreKeys func()) {
 // Redis lost claims and granted their numbers again before the detector checked. So it counts enough claims, but the last one that was
 // observed belongs to another player.
 func TestNumbersGrantedASecondTimeAreNoticed(t *testing.T) {
+	t.Parallel()
 	for name, receives := range map[string]bool{"new claims received": true, "new claims missed": false} {
 		t.Run(name, func(t *testing.T) {
 			h := newSQLiteEnv(t, testkit.Redis(t).URL)
@@ -221,6 +223,7 @@ func TestNumbersGrantedASecondTimeAreNoticed(t *testing.T) {
 // Many grabs, subscriptions that are cut all the time, and checks as fast as possible: claims in flight and missed messages never look
 // like a loss.
 func TestNoAlarmUnderLoadWithCutSubscriptions(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		const packets = 6000
@@ -292,6 +295,7 @@ func (h *env) cutSubscriptions(until context.Context) {
 
 // A round whose keys are all gone is no loss for the detector: nothing can be granted from it. A closed and booked round is forgotten.
 func TestDetectorIgnoresMissingKeysAndSettledRounds(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	o := h.startObserver(h.room, false)
 	round := h.startRound(20)
@@ -320,6 +324,7 @@ func TestDetectorIgnoresMissingKeysAndSettledRounds(t *testing.T) {
 
 // Claims in replies to this process count, even if their event never arrives. A loss that the host has excused stays excused.
 func TestGrantsThatRedisLostFreezeTheRound(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(20)
 	settler, _ := h.startSettler(settle.Options{})
@@ -344,6 +349,7 @@ func TestGrantsThatRedisLostFreezeTheRound(t *testing.T) {
 
 // With a subscription of its own the detector subscribes to the rooms of unsettled rounds, and to no others.
 func TestDetectorSubscribesToRoomsOfUnsettledRounds(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(20)
 	settler, _ := h.startSettler(settle.Options{})

@@ -21,6 +21,7 @@ import (
 // players could win beyond their cap, or their wins might never reach the ledger. Keys that follow from the others are restored,
 // and the round goes on; otherwise it freezes, the host is told why, and ends it.
 func TestEveryKeyThatRedisCanLose(t *testing.T) {
+	t.Parallel()
 	for _, lost := range []struct {
 		keys       string
 		dealt      bool
@@ -39,6 +40,7 @@ func TestEveryKeyThatRedisCanLose(t *testing.T) {
 				name = fmt.Sprintf("%s of a closed round", lost.keys)
 			}
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				h := newSQLiteEnv(t, testkit.Redis(t).URL)
 				round := h.startRoundIn(h.room, 20, false)
 				if lost.dealt {
@@ -186,8 +188,10 @@ func (h *env) wantReconciled(settler *settle.Settler, round game.Round) {
 // Redis loses the close of a round with its last second of writes, so the round is closed in SQL and open in Redis. Settlers close it
 // again; otherwise the rest of the money would stay in escrow for ever.
 func TestACloseThatRedisLostIsRepeated(t *testing.T) {
+	t.Parallel()
 	for name, moment := range map[string]struct{ settledBefore bool }{"before it is settled": {false}, "after it is settled": {true}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 			h := newSQLiteEnv(t, server.URL)
@@ -243,6 +247,7 @@ func TestACloseThatRedisLostIsRepeated(t *testing.T) {
 
 // Redis has lost claims that are booked. Reconcile must report that, although all claims that Redis still has are in the ledger.
 func TestReconcileReportsClaimsThatRedisLost(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	h := newSQLiteEnv(t, server.URL)
@@ -265,6 +270,7 @@ func TestReconcileReportsClaimsThatRedisLost(t *testing.T) {
 
 // While nothing can be booked the lag must grow, and not stay at that of the last booking.
 func TestTheLagGrowsWhileNothingCanBeBooked(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(20)
 	f := new(*faults)
@@ -312,6 +318,7 @@ func cutAOF(t *testing.T, dir string, size int64) {
 // All keys of a round are lost, among them wins that players were told of and that are not booked. The instance that observed them
 // reports, once, that claims are lost and not only keys.
 func TestClaimsLostWithAllKeysAreReported(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(20)
 	o := h.startObserver(round.Room, true)

@@ -12,6 +12,7 @@ import (
 // Redis stops answering during settlement, and later restarts with everything that it had acknowledged: nothing is booked twice,
 // nothing is missing, and no alarm is raised.
 func TestRedisIsAwayDuringSettlement(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
 	h := newSQLiteEnv(t, server.URL)
 	round := h.startRound(5000)

@@ -17,6 +17,7 @@ import (
 )
 
 func TestRoundIsSettledAfterItsClose(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -53,6 +54,7 @@ func TestRoundIsSettledAfterItsClose(t *testing.T) {
 }
 
 func TestClaimsFromBeforeTheFirstSettlerAreSettled(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(30)
@@ -66,6 +68,7 @@ func TestClaimsFromBeforeTheFirstSettlerAreSettled(t *testing.T) {
 
 // The entries were booked and not acknowledged. Another settler claims them as stale; each claim still has one row and one credit.
 func TestSettlerDiesBetweenCommitAndAcknowledgement(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -90,6 +93,7 @@ func TestSettlerDiesBetweenCommitAndAcknowledgement(t *testing.T) {
 
 // While acknowledging fails the settler books the same entries again, which changes nothing.
 func TestAcknowledgementsThatFailAreRepeated(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, "redis://"+testkit.Miniredis(t).Addr())
 	round := h.startRound(20)
 	told := h.grabEach(round, 10)
@@ -109,6 +113,7 @@ func TestAcknowledgementsThatFailAreRepeated(t *testing.T) {
 
 // A malformed entry does not stop the settlement of the others.
 func TestMalformedEntryBecomesADeadLetter(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -141,6 +146,7 @@ func TestMalformedEntryBecomesADeadLetter(t *testing.T) {
 // A batch with a dead letter first and then an entry that the database refuses must be split, and not be retried as a whole for
 // ever.
 func TestBatchOfADeadLetterAndARefusedEntryIsSplit(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -168,6 +174,7 @@ func TestBatchOfADeadLetterAndARefusedEntryIsSplit(t *testing.T) {
 // The claims of an entry that does not parse are missing in the ledger, so the round freezes. Once the entry has been repaired and
 // replayed, and the host has released the round, it settles.
 func TestDeadLetterOfClaimsFreezesUntilItIsReplayed(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(20)
 	told := h.grab(round, 3)
@@ -196,6 +203,7 @@ func TestDeadLetterOfClaimsFreezesUntilItIsReplayed(t *testing.T) {
 
 // While the database is down nothing is acknowledged; afterwards the backlog is booked.
 func TestNothingIsAcknowledgedWhileTheDatabaseIsDown(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(300)
@@ -223,6 +231,7 @@ func TestNothingIsAcknowledgedWhileTheDatabaseIsDown(t *testing.T) {
 
 // An entry with another amount for a claim that is booked already freezes the round, for players too.
 func TestEntryThatChangesABookedAmountFreezesTheRound(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -263,6 +272,7 @@ func TestEntryThatChangesABookedAmountFreezesTheRound(t *testing.T) {
 
 // Each refund goes to the round's own host, once, although settlers restart between close and refund.
 func TestEachRefundGoesToItsOwnHost(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	other := h.newRoom()
 	a, b := h.startRoundIn(h.room, 10, false), h.startRoundIn(other, 20, false)
@@ -289,6 +299,7 @@ func TestEachRefundGoesToItsOwnHost(t *testing.T) {
 
 // Players are told their results, then the transaction fails. It is retried until the ledger has what they were told.
 func TestClaimsAreBookedThoughTransactionsFail(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(100)
 	var database *faults
@@ -305,6 +316,7 @@ func TestClaimsAreBookedThoughTransactionsFail(t *testing.T) {
 }
 
 func TestFrozenRoundsAreNotRefunded(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		h := newSQLiteEnv(t, url)
 		round := h.startRound(20)
@@ -338,6 +350,7 @@ func TestFrozenRoundsAreNotRefunded(t *testing.T) {
 
 // A process died after it had frozen or released a round in SQL and before it did so in Redis: settlers do it.
 func TestSettlersBringTheFrozenFlagFromSQLToRedis(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRound(20)
 	h.startSettler(settle.Options{})
@@ -358,6 +371,7 @@ func TestSettlersBringTheFrozenFlagFromSQLToRedis(t *testing.T) {
 }
 
 func TestRehearsalsSettleWithPlayMoney(t *testing.T) {
+	t.Parallel()
 	h := newSQLiteEnv(t, testkit.Redis(t).URL)
 	round := h.startRoundIn(h.room, 10, true)
 	told := h.grab(round, 4)
