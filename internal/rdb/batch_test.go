@@ -18,6 +18,7 @@ func count(grabbed game.Grabbed) map[game.Outcome]int {
 }
 
 func TestBatchWithTheSamePlayerTwice(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Cap = 2 })
 		got := r.expect(round, "ann1 ann1 ann2 ann3 ann2 ann1",
@@ -33,6 +34,7 @@ func TestBatchWithTheSamePlayerTwice(t *testing.T) {
 }
 
 func TestOneDropWinsForManyPlayers(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		got := r.expect(round, "ann1 bob1 cy1", game.Won, game.Won, game.Won).Answers
@@ -48,6 +50,7 @@ func TestOneDropWinsForManyPlayers(t *testing.T) {
 
 // In the stored text drops 1 and 11, or a drop and a claim's cents, must not be confused.
 func TestSimilarDropNumbersAreNotConfused(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Cap, s.Total = 20, 20 })
 		var batch []game.Tap
@@ -64,6 +67,7 @@ func TestSimilarDropNumbersAreNotConfused(t *testing.T) {
 }
 
 func TestFullBatchOverAnAlmostEmptyPool(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets = 200 })
 		if n := count(r.grab(round, crowd("p", MaxBatch, 1))); n[game.Won] != 200 || n[game.SoldOut] != 56 {
@@ -84,6 +88,7 @@ func TestFullBatchOverAnAlmostEmptyPool(t *testing.T) {
 }
 
 func TestOnePlayerFillsABatchUpToTheCap(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets, s.Cap = 300, game.MaxCap })
 		batch := make([]game.Tap, MaxBatch)
@@ -101,6 +106,7 @@ func TestOnePlayerFillsABatchUpToTheCap(t *testing.T) {
 
 // A batch with both the last released packets and more taps must not run ahead of the pace.
 func TestBatchKeepsThePace(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Pace = game.PaceEven })
 		for _, ms := range []int64{0, 1350, 13_500, 26_999} {
@@ -114,6 +120,7 @@ func TestBatchKeepsThePace(t *testing.T) {
 }
 
 func TestGrabSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		got := r.grab(round, crowd("p", 7, 1))

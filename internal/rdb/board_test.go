@@ -56,6 +56,7 @@ func (r *rig) checkBoard(round game.Round, claims []game.Claim) {
 
 // Ties must have one order. Many players tie, fall off the board and come back, one at a time and within a batch.
 func TestBoardKeepsTheBestHundred(t *testing.T) {
+	t.Parallel()
 	budgets := map[string]func(*game.Settings){
 		"all tie":    func(s *game.Settings) { s.Total, s.Packets, s.Max = 5000, 500, 10; s.Min = 10 },
 		"few amount": func(s *game.Settings) { s.Total, s.Packets, s.Max = 1000, 500, 3 },
@@ -82,6 +83,7 @@ func TestBoardKeepsTheBestHundred(t *testing.T) {
 
 // The refund entry of a closed round must not count as one of the latest batches.
 func TestSnapshotShowsTheHeadOfTheBoardAndTheLatestBatches(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		r.expect(round, "ann1 bob1", game.Won, game.Won)

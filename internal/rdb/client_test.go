@@ -11,6 +11,7 @@ import (
 )
 
 func TestDialSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	nobody := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort(t))
 	for address, want := range map[string]string{
 		"redis://" + nobody:         "redis does not answer: ",
@@ -32,6 +33,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestClientsHaveTheirOwnNames(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		if a, b := newRig(t, url), newRig(t, url); a.Instance() == b.Instance() || a.Instance() == "" {
 			t.Errorf("two clients are %q and %q", a.Instance(), b.Instance())
@@ -41,6 +43,7 @@ func TestClientsHaveTheirOwnNames(t *testing.T) {
 
 // Every call that returns Redis' time sets the clock.
 func TestClockFollowsRedis(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := r.started(nil)
@@ -66,6 +69,7 @@ func TestClockFollowsRedis(t *testing.T) {
 }
 
 func TestEmbeddedServerAgesItsKeysAndEnds(t *testing.T) {
+	t.Parallel()
 	server, err := StartEmbedded()
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +93,7 @@ func TestEmbeddedServerAgesItsKeysAndEnds(t *testing.T) {
 }
 
 func TestSlowServerIsGivenUpOn(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	round := r.started(nil)

@@ -33,12 +33,14 @@ func (c *Clock) wantOffset(t *testing.T, want time.Duration) {
 }
 
 func TestClockAgreesWithThisMachineBeforeTheFirstReply(t *testing.T) {
+	t.Parallel()
 	if c := stoppedClock(noon); c.Now() != game.Moment(noon.UnixMilli()) {
 		t.Errorf("now is %d", c.Now())
 	}
 }
 
 func TestClockTakesTheMiddleOfTheRoundTrip(t *testing.T) {
+	t.Parallel()
 	c := stoppedClock(noon)
 	c.observe(noon.Add(-200*time.Millisecond), noon, noon.Add(10*time.Minute).UnixMilli())
 	c.wantOffset(t, 10*time.Minute+100*time.Millisecond)
@@ -48,6 +50,7 @@ func TestClockTakesTheMiddleOfTheRoundTrip(t *testing.T) {
 }
 
 func TestClockUsesTheReplyWithTheShortestRoundTrip(t *testing.T) {
+	t.Parallel()
 	c := stoppedClock(noon)
 	c.observeReply(noon, 100*time.Millisecond, time.Second)
 	c.observeReply(noon.Add(time.Second), 10*time.Millisecond, 2*time.Second)
@@ -60,6 +63,7 @@ func TestClockUsesTheReplyWithTheShortestRoundTrip(t *testing.T) {
 }
 
 func TestClockReplacesASampleAfterHalfAMinute(t *testing.T) {
+	t.Parallel()
 	c := stoppedClock(noon)
 	c.observeReply(noon, 2*time.Millisecond, time.Second)
 	c.observeReply(noon.Add(29_999*time.Millisecond), 20*time.Millisecond, 1100*time.Millisecond)
@@ -73,6 +77,7 @@ func TestClockReplacesASampleAfterHalfAMinute(t *testing.T) {
 
 // However slow and asymmetric the connection to Redis is, the clock is off by its spread at most; package gate relies on that.
 func TestClockIsWithinItsSpread(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ahead := time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(t, "ahead"))
 		at := noon
@@ -114,6 +119,7 @@ func (m *machine) step(t *testing.T, d time.Duration) {
 // Only the monotonic clock counts. Otherwise a step of one instance's wall clock would make its players' taps early or late for up to
 // half a minute.
 func TestClockDoesNotFollowAStepOfTheWallClock(t *testing.T) {
+	t.Parallel()
 	for _, step := range []time.Duration{-5 * time.Second, 5 * time.Second, -10 * time.Minute, 10 * time.Minute} {
 		t.Run(step.String(), func(t *testing.T) {
 			m := &machine{time.Now()}
@@ -143,6 +149,7 @@ func TestClockDoesNotFollowAStepOfTheWallClock(t *testing.T) {
 // Redis' clock was set, a node with another clock took over, or this machine was suspended: the next reply shows it, and is
 // used although its round trip was longer.
 func TestClockFollowsAStepOfRedisAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, step := range []time.Duration{-time.Minute, -time.Second, time.Second, time.Minute} {
 		c := stoppedClock(noon)
 		c.observeReply(noon, 2*time.Millisecond, time.Second)

@@ -60,6 +60,7 @@ func commandsOf(calls [][]string) []string {
 }
 
 func TestTheNumberOfCommandsDoesNotDependOnTheBatch(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		var want []string
 		for _, size := range []int{1, 2, MaxBatch} {
@@ -121,6 +122,7 @@ func ownKeys(t testing.TB, keys []string, calls [][]string) {
 }
 
 func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		ctx := r.t.Context()
 		round := newRound(r.t, split)

@@ -66,6 +66,7 @@ func history(t *testing.T, url string, round game.Round, workers, calls int) []p
 }
 
 func TestConcurrentGrabsAreLinearizable(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	for name, edit := range map[string]func(*game.Settings){
 		"live, cap 1":  func(s *game.Settings) { s.Packets = 10 },
@@ -89,6 +90,7 @@ func TestConcurrentGrabsAreLinearizable(t *testing.T) {
 
 // The checker itself must reject a wrong history.
 func TestCheckerRefusesAHistoryWithAPacketGivenTwice(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	round := newRound(t, func(s *game.Settings) { s.Duration = game.MaxDuration })
 	newRig(t, server.URL).open(round)
@@ -109,6 +111,7 @@ func TestCheckerRefusesAHistoryWithAPacketGivenTwice(t *testing.T) {
 
 // Two taps of one player at once, from two tabs, on two instances: one claim, and both see it.
 func TestOnePlayerOnManyInstancesHasOneClaim(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		round := newRound(t, nil)
 		newRig(t, url).open(round)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestCheckDurable(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		args []string
 		want error
@@ -45,6 +46,7 @@ func TestCheckDurable(t *testing.T) {
 }
 
 func TestCheckDurableTellsAnOutageFromAnAnswer(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	server.Kill()
@@ -59,6 +61,7 @@ func TestCheckDurableTellsAnOutageFromAnAnswer(t *testing.T) {
 }
 
 func TestCheckDurableOfASilentRedis(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, testkit.Redis(t).URL)
 	if err := r.redis.Do(t.Context(), "ACL", "SETUSER", "default", "-config", "-info").Err(); err != nil {
 		t.Fatal(err)
@@ -69,6 +72,7 @@ func TestCheckDurableOfASilentRedis(t *testing.T) {
 }
 
 func TestCheckDurableAsksEveryNodeOfACluster(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t, "--cluster-enabled", "yes", "--appendonly", "yes")
 	direct := newRig(t, server.URL)
 	if err := direct.redis.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err(); err != nil {

@@ -69,6 +69,7 @@ func busyRound(r *rig) game.Round {
 // A script must check key types before its first write: a failure after it would take a packet without a claim. The error says what
 // is wrong.
 func TestKeyOfTheWrongTypeChangesNothing(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		for name, call := range scriptCalls(busyRound(r)) {
@@ -101,6 +102,7 @@ func wrongType(t *testing.T, r *rig, name, part string) {
 
 // A Redis out of memory refuses the first write of a script, so that no script is left half done.
 func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, testkit.Redis(t).URL)
 	round := busyRound(r)
 	setMemory := func(limit string) {
@@ -131,6 +133,7 @@ func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 }
 
 func TestNothingDoneNeedsARefusalByRedis(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, testkit.Redis(t).URL)
 	half := r.redis.Eval(t.Context(), "redis.call('SET', KEYS[1], 1) return redis.call('NOSUCH')", []string{"k"}).Err()
 	for _, err := range []error{nil, half, context.DeadlineExceeded, redis.Nil, game.ErrBusy} {
@@ -142,6 +145,7 @@ func TestNothingDoneNeedsARefusalByRedis(t *testing.T) {
 
 // After a SCRIPT FLUSH Redis replies NOSCRIPT, and the client must send the script again.
 func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := r.started(nil)
@@ -159,6 +163,7 @@ func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
 
 // Redis may refuse PUBLISH (by ACL) without failing a grab: instances catch up without the message.
 func TestRefusedPublishFailsNothing(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	err := r.redis.Do(t.Context(), "ACL", "SETUSER", "mute", "on", "nopass", "allkeys", "+@all", "resetchannels").Err()

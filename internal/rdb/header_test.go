@@ -38,6 +38,7 @@ func readHeader(source string) header {
 }
 
 func TestEveryScriptIsListed(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../lua/*.lua")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
@@ -54,6 +55,7 @@ func TestEveryScriptIsListed(t *testing.T) {
 }
 
 func TestHeadersOfScriptsAreWhatGoCallsThemWith(t *testing.T) {
+	t.Parallel()
 	for _, s := range allScripts {
 		t.Run(s.name, func(t *testing.T) {
 			h := readHeader(s.source)
@@ -92,6 +94,7 @@ func inputNames(source string) map[string]string {
 
 // On a cluster a script may only use its KEYS. They are those that its header names, and no key is made up inside the script.
 func TestScriptsUseEachInputUnderItsNameInTheHeader(t *testing.T) {
+	t.Parallel()
 	for _, s := range allScripts {
 		t.Run(s.name, func(t *testing.T) {
 			source := s.source
@@ -117,6 +120,7 @@ func TestScriptsUseEachInputUnderItsNameInTheHeader(t *testing.T) {
 // Redis cuts floats in a reply to integers and ends a reply at nil, cjson loses digits, and error() ends a script after some of its
 // writes.
 func TestScriptsAvoidConstructsThatLoseMoney(t *testing.T) {
+	t.Parallel()
 	for _, s := range allScripts {
 		for _, never := range []string{"math.random", "cjson", "error(", "error_reply", "KEYS[i", "redis.setresp"} {
 			if strings.Contains(s.source, never) {

@@ -16,6 +16,7 @@ import (
 // EXPIRE does nothing on a key that does not exist yet, so a key that is made later could live for ever. Every key of a round must have
 // a TTL at every stage.
 func TestEveryKeyHasATTLAtEveryStage(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		ctx, round := r.t.Context(), newRound(r.t, func(s *game.Settings) { split(s); s.Cap = 3 })
 		stages := []struct {
@@ -48,6 +49,7 @@ func TestEveryKeyHasATTLAtEveryStage(t *testing.T) {
 }
 
 func TestRoundsKeysLiveThirtyDaysAfterItsEnd(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := newRound(r.t, split)
 		standing := r.open(round)
@@ -72,6 +74,7 @@ var oddNames = []string{
 
 // Ids are strings, and come back equal byte for byte.
 func TestNamesComeBackByteForByte(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		for _, id := range []string{"365628617880410000", "00012"} {
 			round := newRound(r.t, func(s *game.Settings) { split(s); s.Packets = len(oddNames) })
@@ -128,6 +131,7 @@ func (r *rig) checkNames(round game.Round) {
 // On a cluster a script whose keys are in different slots fails with CROSSSLOT, so all keys of a round are in one slot. A cluster of a
 // single node checks that too.
 func TestARoundOnARedisCluster(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t, "--cluster-enabled", "yes")
 	makeCluster(t, server)
 	for name, split := range map[string]func(*game.Settings){"live": func(*game.Settings) {}, "dealt": dealtEqual} {

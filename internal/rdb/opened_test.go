@@ -31,6 +31,7 @@ func (c *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 }
 
 func TestOpenedIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := newRound(t, func(s *game.Settings) { s.Cap, s.Pace, s.Countdown = 3, game.PaceBurst, 0 })

@@ -36,6 +36,7 @@ func idsOf(entries []game.Entry) []string {
 }
 
 func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		other := r.second(t)
@@ -75,6 +76,7 @@ func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
 }
 
 func TestClaimStaleNeedsIdleEntries(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		dead := r.second(t)
@@ -102,6 +104,7 @@ func TestClaimStaleNeedsIdleEntries(t *testing.T) {
 
 // XGROUP DELCONSUMER drops the pending entries of a consumer, so one that has any must stay.
 func TestRemoveIdleConsumersKeepsThoseWithPendingEntries(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		busy := r.second(t)
@@ -134,6 +137,7 @@ func TestRemoveIdleConsumersKeepsThoseWithPendingEntries(t *testing.T) {
 }
 
 func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
@@ -172,6 +176,7 @@ func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
 }
 
 func TestSetFrozenPublishesOnce(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(nil)
@@ -209,6 +214,7 @@ func TestSetFrozenPublishesOnce(t *testing.T) {
 
 // A process reads that a round is released, and sets that in Redis only after a host has frozen it again. That must not undo the freeze.
 func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		round := r.started(nil)
 		for _, flag := range []struct {
@@ -228,6 +234,7 @@ func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
 }
 
 func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		round := newRound(r.t, nil)
 		round.Frozen, round.FreezeVersion = true, 1
@@ -239,6 +246,7 @@ func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
 }
 
 func TestExpireKeysOnlyShortensTTLs(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		round := r.started(dealtEqual)
@@ -265,6 +273,7 @@ func TestExpireKeysOnlyShortensTTLs(t *testing.T) {
 }
 
 func TestEntriesThatDoNotParseSayWhy(t *testing.T) {
+	t.Parallel()
 	onEachRedis(t, func(t *testing.T, r *rig) {
 		round := r.started(nil)
 		good := map[string]any{"kind": "claims", "round": round.ID, "at": "5", "claims": "ann 1 7 1"}

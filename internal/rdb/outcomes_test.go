@@ -26,6 +26,7 @@ func eachSplit(t *testing.T, suite func(r *rig, split func(*game.Settings))) {
 }
 
 func TestGrabReachesEveryOutcome(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) {
 			split(s)
@@ -104,6 +105,7 @@ func (w world) make(r *rig, split func(*game.Settings)) (game.Round, game.Answer
 }
 
 func TestGrabChecksInOrder(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		for _, w := range everyWorld() {
 			round, first := w.make(r, split)
@@ -121,6 +123,7 @@ func TestGrabChecksInOrder(t *testing.T) {
 
 // After the last packet a tap always gets sold_out, but a repeated winning tap gets its own result.
 func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets = 1 })
 		first := r.expect(round, "ann1 bob1", game.Won, game.SoldOut).Answers[0]
@@ -135,6 +138,7 @@ func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
 
 // A round is open in [starts_at, ends_at) by Redis' clock: not a millisecond before, and not at the end itself.
 func TestWindowIsExactToTheMillisecond(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		for i, edge := range []struct {
@@ -148,6 +152,7 @@ func TestWindowIsExactToTheMillisecond(t *testing.T) {
 }
 
 func TestEvenPaceReleasesEachPacketAtItsMillisecond(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		const packets, duration = 7, 3001
 		round := r.started(func(s *game.Settings) {
@@ -170,6 +175,7 @@ func TestEvenPaceReleasesEachPacketAtItsMillisecond(t *testing.T) {
 }
 
 func TestGrabOfNoRoundIsGone(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		_, err := r.Grab(t.Context(), "ROOM", "nowhere", r.NewBatch(), taps("ann1"))
@@ -181,6 +187,7 @@ func TestGrabOfNoRoundIsGone(t *testing.T) {
 }
 
 func TestGrabFromAListThatIsTooShortTakesNothing(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := r.started(func(s *game.Settings) { dealtEqual(s); s.Packets = 3 })
@@ -199,6 +206,7 @@ func TestGrabFromAListThatIsTooShortTakesNothing(t *testing.T) {
 }
 
 func TestDealtAmountsComeInTheirOrder(t *testing.T) {
+	t.Parallel()
 	for _, deal := range []game.Deal{game.DealDoubleMean, game.DealEqual, game.DealTiers} {
 		t.Run(string(deal), func(t *testing.T) {
 			testkit.EachRedis(t, func(t *testing.T, url string) {

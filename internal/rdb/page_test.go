@@ -17,6 +17,7 @@ import (
 
 // Pages are consecutive parts of one list, whatever the sizes of the batches, and whatever unreadable entries lie between them.
 func TestClaimsAreReadPageByPage(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		const packets = 700
@@ -46,6 +47,7 @@ func TestClaimsAreReadPageByPage(t *testing.T) {
 
 // The batch that granted a claim can be found as long as the round's keys exist, wherever in the outbox it is.
 func TestTheBatchOfAClaimIsFound(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := r.started(func(s *game.Settings) { s.Packets, s.Total = 300, 30_000 })
@@ -94,6 +96,7 @@ func (r *rig) spoil(round game.Round) {
 // After its clock was set back Redis numbers stream entries within one millisecond. Pages are found there too, and none of a large
 // round, first or last, costs more than a few reads.
 func TestAPageOfALargeRoundIsFoundInFewReads(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	const packets, limit, most = 100_000, 100, 100

@@ -62,6 +62,7 @@ func (c *crew) cost(who int) (commands, bytes int) {
 // Every instance reports up to four times a second, for hours. What that costs must not grow with the players; without the lease
 // not with the instances either.
 func TestAnIdleReportCostsTheSameHoweverManyPlayersThereAre(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		const digits = 20 // numbers of more players are longer
 		few, many := crowded(t, url, "FEW", 2, 10), crowded(t, url, "MANY", 2, 3000)
@@ -82,6 +83,7 @@ func TestAnIdleReportCostsTheSameHoweverManyPlayersThereAre(t *testing.T) {
 
 // What a dead instance left is removed by pages, by whoever holds the lease, and once; what others have stays.
 func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
+	t.Parallel()
 	const players = 5000
 	c := crowded(t, testkit.Redis(t).URL, "ROOM", 2, players)
 	for n := range players / 2 { // half of them are at the other instance too
@@ -122,6 +124,7 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 
 // All scripts of a room on a cluster, with marks.
 func TestPresenceOnARedisCluster(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t, "--cluster-enabled", "yes")
 	makeCluster(t, server)
 	c := newTeam(t, "redis+cluster://"+server.Addr, 2).crew(t, "ROOM", time.Now().UnixMilli())
@@ -135,6 +138,7 @@ func TestPresenceOnARedisCluster(t *testing.T) {
 
 // Somebody removed players by hand: as soon as there are fewer than one instance alone has, all tell of theirs anew.
 func TestPlayersThatWereLostAreToldAnew(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		c := crowded(t, url, "ROOM", 2, 10)
 		c.team[0].redis.HDel(t.Context(), presenceKey("ROOM"), "player-1-of-0")

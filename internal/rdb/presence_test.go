@@ -222,6 +222,7 @@ var deedsOfCrew = []string{
 // Whatever happens to instances, to reports and to Redis: once all have reported, a player counts once, however many tabs they have
 // on however many instances, nobody counts whose instance is gone, and nothing else is kept.
 func TestOnlineIsTheNumberOfDistinctPlayers(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		all, rooms := newTeam(t, url, 3), 0
 		now := time.Now().UnixMilli()

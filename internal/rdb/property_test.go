@@ -182,6 +182,7 @@ func (p *play) checkPlayers(t *rapid.T, held map[string][]game.Claim) {
 }
 
 func TestInvariantsHoldForAnyRoundAndAnyOrderOfTaps(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		rapid.Check(t, func(rt *rapid.T) {
@@ -226,6 +227,7 @@ func sequence(t *testing.T, r *rig, round game.Round) []game.Cents {
 }
 
 func TestLuaAndGoAgreeDrawForDraw(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		for i, edit := range []func(*game.Settings){
@@ -258,6 +260,7 @@ func TestLuaAndGoAgreeDrawForDraw(t *testing.T) {
 // Redis seeds math.random of scripts the same after every restart, so amounts must come from the round's secret: two rounds differ,
 // even each on a fresh server.
 func TestRoundsDifferEvenOverFreshServers(t *testing.T) {
+	t.Parallel()
 	seen := make(map[string]string)
 	testkit.EachRedis(t, func(t *testing.T, _ string) {
 		for n := range 2 {
@@ -284,6 +287,7 @@ func TestRoundsDifferEvenOverFreshServers(t *testing.T) {
 
 // The same secret gives the same amounts wherever it is played: nothing else goes into them.
 func TestAmountsDependOnTheSecretAlone(t *testing.T) {
+	t.Parallel()
 	seen := make(map[string]bool)
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)

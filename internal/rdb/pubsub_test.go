@@ -60,6 +60,7 @@ func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Even
 }
 
 func TestSubscriptionReceivesARoundInOrder(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		t := r.t.(*testing.T)
 		l, round := r.listen(t), newRound(t, split)
@@ -82,6 +83,7 @@ func TestSubscriptionReceivesARoundInOrder(t *testing.T) {
 }
 
 func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -113,6 +115,7 @@ func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
 
 // An unreadable message may have been anything, so it counts as missed.
 func TestUnreadableMessagesCountAsMissed(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -130,6 +133,7 @@ func TestUnreadableMessagesCountAsMissed(t *testing.T) {
 }
 
 func TestMissedFollowsEveryReconnection(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	l := r.listen(t)
@@ -160,6 +164,7 @@ func TestMissedFollowsEveryReconnection(t *testing.T) {
 }
 
 func TestNothingIsReceivedAfterClose(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		l := r.listen(t)
@@ -180,6 +185,7 @@ func TestNothingIsReceivedAfterClose(t *testing.T) {
 }
 
 func TestUnreadableTextsAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []string{"", "1", "1 5", "1 5 7", "1 5 7:5", "1 5 7:5:1:1", "1 5 x:5:1", "1 5 7:5.5:1", "1 5 7:5:"} {
 		if claims, err := parseHeldClaims("ann", bad); err == nil {
 			t.Errorf("claims %q are read as %v", bad, claims)
@@ -193,6 +199,7 @@ func TestUnreadableTextsAreRefused(t *testing.T) {
 }
 
 func TestRepliesOfTheWrongFormatAreRefused(t *testing.T) {
+	t.Parallel()
 	full := []any{int64(1000), int64(5), int64(50), "wd", int64(7), int64(1), int64(7), int64(1)}
 	if _, err := readGrabbed(&reply{items: full}, 2); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,7 @@ func awaitReadiness(t *testing.T, client *Client, words string) {
 }
 
 func TestReadinessNeedsWritesAndTheTime(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		client := dial(t, url)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -73,6 +74,7 @@ func TestReadinessNeedsWritesAndTheTime(t *testing.T) {
 
 // One node of a cluster takes no writes. A check that wrote a single key could miss that.
 func TestReadinessAsksEveryMasterOfACluster(t *testing.T) {
+	t.Parallel()
 	cluster := testkit.NewRedisCluster(t, 3)
 	client := probing(t, cluster.URL)
 	awaitReadiness(t, client, "")
@@ -93,6 +95,7 @@ func TestReadinessAsksEveryMasterOfACluster(t *testing.T) {
 
 // CheckReady makes no calls to Redis, however often it is called.
 func TestAskingForReadinessDoesNotAskRedis(t *testing.T) {
+	t.Parallel()
 	client := probing(t, testkit.Redis(t).URL)
 	awaitReadiness(t, client, "")
 	for range 10_000 {

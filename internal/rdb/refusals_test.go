@@ -41,6 +41,7 @@ func dial(t *testing.T, url string) *Client {
 
 // During a failover Redis refuses commands for a while. Such an error is neither permanent nor an unknown result.
 func TestTransientRefusals(t *testing.T) {
+	t.Parallel()
 	t.Run("READONLY and MASTERDOWN", func(t *testing.T) {
 		master := testkit.Redis(t)
 		host, port, _ := net.SplitHostPort(master.Addr)
@@ -92,6 +93,7 @@ func TestTransientRefusals(t *testing.T) {
 }
 
 func TestOnlyRefusalsByNameAreKnownToHaveDoneNothing(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]struct{ nothing, passes bool }{
 		"MOVED 1 127.0.0.1:1": {true, true}, "ASK 1 127.0.0.1:1": {true, true}, "TRYAGAIN x": {true, true}, "LOADING x": {true, true},
 		"ERR max number of clients reached": {true, true}, "OOM x": {true, false}, "MISCONF x": {true, false},

@@ -42,6 +42,7 @@ func eachTeam(t *testing.T, suite func(t *testing.T, all team, now int64)) {
 }
 
 func TestLeaseHasOneHolderUntilItRunsOut(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		const lease = 1500 * time.Millisecond
 		first := all.report(0, now, game.Report{}, lease).Epoch
@@ -69,6 +70,7 @@ func TestLeaseHasOneHolderUntilItRunsOut(t *testing.T) {
 
 // Instances whose tallies had the same epoch would be taken for one.
 func TestEpochGrowsEvenWithinOneMillisecondAndWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		const lease = time.Second
 		last := int64(0)
@@ -86,6 +88,7 @@ func TestEpochGrowsEvenWithinOneMillisecondAndWhenTheClockGoesBack(t *testing.T)
 }
 
 func TestWhoDoesNotHoldTheLeaseCannotGiveItBack(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		first := all.report(0, now, game.Report{}, time.Second).Epoch
 		all.report(1, now, game.Report{}, 0)
@@ -97,6 +100,7 @@ func TestWhoDoesNotHoldTheLeaseCannotGiveItBack(t *testing.T) {
 
 // The sums are told to who holds the lease, here the last.
 func TestReportsAreSummed(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		fresh := freshFor.Milliseconds()
 		of := func(round string, online int, taps int64) game.Report {
@@ -131,6 +135,7 @@ func TestReportsAreSummed(t *testing.T) {
 }
 
 func TestRoomsHaveTheirOwnLeases(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		all.report(0, now, game.Report{Online: 5}, time.Second)
 		other, err := all[1].Report(t.Context(), "ELSEWHERE", game.Report{Online: 1}, time.Second)
@@ -142,6 +147,7 @@ func TestRoomsHaveTheirOwnLeases(t *testing.T) {
 
 // Who came last is told to whoever publishes it, from all instances that are alive, and to nobody else.
 func TestArrivalsOfAllInstancesReachTheHolderOfTheLease(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		ann, bob, cid := game.Arrival{Player: "ann", At: 1_800_000_000_123}, game.Arrival{Player: "bob", At: 2}, game.Arrival{Player: "cid", At: 3}
 		check := func(what string, got game.Reports, want ...game.Arrival) {
@@ -167,6 +173,7 @@ func TestArrivalsOfAllInstancesReachTheHolderOfTheLease(t *testing.T) {
 
 // While instances are replaced one by one, reports of the version before are read too.
 func TestReportsWithoutArrivalsAreRead(t *testing.T) {
+	t.Parallel()
 	eachTeam(t, func(t *testing.T, all team, now int64) {
 		before := strconv.FormatInt(now, 10) + " 7 100 a"
 		if err := all[0].redis.HSet(t.Context(), reportsKey("ROOM"), "before", before).Err(); err != nil {

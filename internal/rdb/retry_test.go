@@ -42,6 +42,7 @@ func (r *rig) grabUntilTold(round game.Round, batch []game.Tap) (game.Grabbed, i
 
 // A batch whose reply is lost may have been counted. Sent again under the same name it must not be paid twice.
 func TestTapsWhoseRepliesAreLostCountOnce(t *testing.T) {
+	t.Parallel()
 	behind, straight, proxy := behindProxy(t)
 	round := behind.started(func(s *game.Settings) { s.Packets = 100 })
 	behind.now.Store(0)
@@ -70,6 +71,7 @@ func TestTapsWhoseRepliesAreLostCountOnce(t *testing.T) {
 }
 
 func TestLostReplyOfOpenAndCloseMayBeAskedAgain(t *testing.T) {
+	t.Parallel()
 	behind, straight, proxy := behindProxy(t)
 	for _, s := range []script{openScript, closeScript} {
 		if err := s.run.Load(t.Context(), straight.redis).Err(); err != nil {
@@ -106,6 +108,7 @@ func TestLostReplyOfOpenAndCloseMayBeAskedAgain(t *testing.T) {
 
 // After a connection broke no batch may get the reply of another.
 func TestGrabsGoOnOverCutConnections(t *testing.T) {
+	t.Parallel()
 	behind, _, proxy := behindProxy(t)
 	round := behind.started(func(s *game.Settings) { s.Packets = 100 })
 	behind.now.Store(0)

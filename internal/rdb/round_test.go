@@ -14,6 +14,7 @@ import (
 )
 
 func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := newRound(r.t, func(s *game.Settings) { split(s); s.Countdown = 7 * time.Second })
 		now := game.Moment(time.Now().UnixMilli() + 86_400_123)
@@ -37,6 +38,7 @@ func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
 }
 
 func TestOpenMayBeRepeated(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		first := r.expect(round, "ann1", game.Won)
@@ -59,6 +61,7 @@ func TestOpenMayBeRepeated(t *testing.T) {
 
 // Of concurrent starts every one gets the same window.
 func TestOpenersAtOnceMakeOneRound(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for _, split := range []func(*game.Settings){func(*game.Settings) {}, dealtEqual} {
 			r, round := newRig(t, url), newRound(t, split)
@@ -88,6 +91,7 @@ func TestOpenersAtOnceMakeOneRound(t *testing.T) {
 
 // Claims without a state mean that the state was lost: opening the round again would pay twice.
 func TestOpenRefusesWhatIsTorn(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for _, left := range []string{"claims", "outbox"} {
 			r := newRig(t, url)
@@ -109,6 +113,7 @@ func TestOpenRefusesWhatIsTorn(t *testing.T) {
 }
 
 func TestOpenRefusesTheWrongNumberOfAmounts(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r, round := newRig(t, url), newRound(t, dealtEqual)
 		for _, amounts := range [][]game.Cents{nil, amountsOf(round)[:19], append(amountsOf(round), 1)} {
@@ -123,6 +128,7 @@ func TestOpenRefusesTheWrongNumberOfAmounts(t *testing.T) {
 }
 
 func TestOpenTakesManyAmounts(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := r.started(func(s *game.Settings) {
@@ -145,6 +151,7 @@ func inCents(amounts []game.Cents) []int64 {
 
 // A consumer group made at the end of the stream would never get the earlier claims.
 func TestOutboxHasItsGroupFromTheBeginning(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		groups, err := r.redis.XInfoGroups(r.t.Context(), outboxKey(round.ID)).Result()
@@ -172,6 +179,7 @@ func TestOutboxHasItsGroupFromTheBeginning(t *testing.T) {
 }
 
 func TestCloseIsOnceAndRefundsOnce(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(split)
 		rest := r.grab(round, crowd("p", 3, 1)).Left.Cents
@@ -197,6 +205,7 @@ func TestCloseIsOnceAndRefundsOnce(t *testing.T) {
 }
 
 func TestClosersAtOnceRefundOnce(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		round := r.started(nil)
@@ -218,6 +227,7 @@ func TestClosersAtOnceRefundOnce(t *testing.T) {
 }
 
 func TestCloseWaitsForItsReason(t *testing.T) {
+	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		for _, c := range []struct {
 			reason game.CloseReason
@@ -255,6 +265,7 @@ func TestCloseWaitsForItsReason(t *testing.T) {
 }
 
 func TestCloseOfNoRoundIsGone(t *testing.T) {
+	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		r := newRig(t, url)
 		_, err := r.Close(t.Context(), newRound(t, nil), game.Stopped)

@@ -43,6 +43,7 @@ func (l *listener) awaitMissed(within time.Duration, rooms ...string) time.Durat
 // A connection stays open, but nothing arrives any more. go-redis only checks that it can write a PING, so without echoes that would
 // never be noticed.
 func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
+	t.Parallel()
 	behind, straight, proxy := behindProxy(t)
 	l := behind.listen(t)
 	for _, room := range []string{"ONE", "TWO", "THREE"} {
@@ -78,6 +79,7 @@ func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
 
 // Only the subscription's own connection stalls.
 func TestAStalledSubscriptionReadsAgainWithinFiveSeconds(t *testing.T) {
+	t.Parallel()
 	behind, _, proxy := behindProxy(t)
 	l := behind.listen(t)
 	l.add("ONE")
@@ -91,6 +93,7 @@ func TestAStalledSubscriptionReadsAgainWithinFiveSeconds(t *testing.T) {
 
 // The node of a cluster that a subscription is connected to stalls. The next connection is to another node.
 func TestASubscriptionLeavesANodeThatStalls(t *testing.T) {
+	t.Parallel()
 	cluster := testkit.NewRedisCluster(t, 3)
 	l := newRig(t, cluster.URL).listen(t)
 	l.add("ONE")
@@ -122,6 +125,7 @@ func subscribedTo(t *testing.T, cluster *testkit.RedisCluster, channel string) *
 
 // A user without rights on channels plays, and nobody hears of it: that instance was said to be ready.
 func TestAUserWithoutChannelsDoesNotHear(t *testing.T) {
+	t.Parallel()
 	server := testkit.Redis(t)
 	r := newRig(t, server.URL)
 	for name, rules := range map[string][]any{

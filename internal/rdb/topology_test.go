@@ -32,6 +32,7 @@ func behindClusterProxy(t *testing.T) (*rig, *testkit.SwallowProxy) {
 // The cluster client repeated by itself what may have been done. So a tap that won was told at its first try that it had won
 // before, and who asked did not know that there had been another try.
 func TestAClusterClientRepeatsNothingThatMayBeDone(t *testing.T) {
+	t.Parallel()
 	behind, proxy := behindClusterProxy(t)
 	round := behind.started(nil)
 	behind.now.Store(0)
@@ -58,6 +59,7 @@ func TestAClusterClientRepeatsNothingThatMayBeDone(t *testing.T) {
 
 // Amounts are pushed in pipelines; a chunk that was pushed twice would be paid twice.
 func TestAPipelineOnAClusterIsNotRepeated(t *testing.T) {
+	t.Parallel()
 	behind, proxy := behindClusterProxy(t)
 	proxy.SwallowReplies(1, "rpush")
 	failed := make(chan error, 1)
@@ -130,6 +132,7 @@ func (m *resharding) move(keys ...string) {
 // While a slot moves, and after it has, a round is played on: ASK and MOVED are followed, and TRYAGAIN says that nothing was
 // done.
 func TestARoundWhoseSlotMovesIsPlayedOn(t *testing.T) {
+	t.Parallel()
 	cluster := testkit.NewRedisCluster(t, 2)
 	client := dial(t, cluster.URL)
 	round := newRound(t, dealtEqual) // has a List of amounts, else a key stays missing and says TRYAGAIN to the end
