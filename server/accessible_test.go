@@ -39,6 +39,7 @@ func (s *browserPage) faults() []string {
 // No page keeps anybody out: neither before a round nor in one nor after it, nor where one cannot go on, on phones, on the wall
 // and at the host's page. The host's other pages are looked at where they are clicked through.
 func TestPagesKeepNobodyOut(t *testing.T) {
+	t.Parallel()
 	e := newBrowserSite(t).openEvent(t, testkit.PhoneScreen, "en-GB")
 	for _, s := range []*browserPage{e.screen, e.ann, e.annsTab} {
 		s.calm() // the rain as buttons; Bob's falls

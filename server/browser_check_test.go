@@ -66,6 +66,6 @@ func (v *browserSite) makeOlder(t *testing.T, id string) {
 // committed is of a round what the first algorithm commits to, if it is not dealt in tiers.
 func committed(r wire.Round) game.Round {
 	return game.Round{ID: r.ID, Settings: game.Settings{
-		Total: r.TotalCents, Packets: r.Packets, Min: r.MinCents, Max: r.MaxCents, Split: r.Split, Deal: r.Deal, Pace: r.Pace, Cap: r.Cap,
+		Total: r.Total, Packets: r.Packets, Min: r.Min, Max: r.Max, Split: r.Split, Deal: r.Deal, Pace: r.Pace, Cap: r.Cap,
 	}}
 }

@@ -102,6 +102,7 @@ func TestTheWatchOverPagesSees(t *testing.T) {
 // Elsewhere a phone's tab slept, its socket died without a word, and when it woke it still said that it was connected
 // and showed what had been. Here the line is tried as soon as the tab is looked at again, and what was missed is fetched.
 func TestATabWakesUpOnADeadLine(t *testing.T) {
+	t.Parallel()
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))

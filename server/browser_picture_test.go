@@ -42,8 +42,8 @@ const montage = `<!doctype html><meta charset="utf-8"><style>
 	img { position: absolute; top: 10px; border-radius: 10px; box-shadow: 0 2px 8px #0004; object-fit: cover; object-position: top }
 </style>
 <img src="player-raining-390x844-zh-CN.png" style="left: 10px; width: 277px; height: 600px">
-<img src="screen-raining-1920x1080-zh-CN.png" style="left: 301px; width: 569px; height: 320px">
-<img src="host-form-820x1180-en-GB.png" style="left: 301px; top: 344px; width: 569px; height: 266px">`
+<img src="screen-raining-1920x1080-en-GB.png" style="left: 301px; width: 569px; height: 320px">
+<img src="host-form-820x1180-zh-CN.png" style="left: 301px; top: 344px; width: 569px; height: 266px">`
 
 // pictureForREADME makes round.jpg of the pictures of both languages.
 func pictureForREADME(t *testing.T) {

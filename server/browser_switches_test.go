@@ -10,6 +10,7 @@ import (
 
 // What a player or a host has switched on a page is as they left it when they come back, in other tabs and on other pages too.
 func TestSwitchesAreRemembered(t *testing.T) {
+	t.Parallel()
 	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
 	phone := comeByLink(t, v.browser, v.instance, room, "Ann")

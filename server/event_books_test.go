@@ -52,7 +52,7 @@ func (e *eventPages) addUpOnTheWallAndAtTheDesk(round wire.Round, booked []int64
 	for _, window := range []*browserPage{e.host, e.hostAgain} {
 		e.openRound(window, round)
 		window.await(fmt.Sprintf("document.querySelector('%s')?.dataset.cents === '%d'", inRound(round.ID, "claimed-cents"), sum(booked)))
-		window.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", inRound(round.ID, "left-cents"), int64(round.TotalCents)-sum(booked)))
+		window.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", inRound(round.ID, "left-cents"), int64(round.Total)-sum(booked)))
 		window.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", inRound(round.ID, "claim-row"), joined(booked)))
 	}
 }
@@ -94,8 +94,8 @@ func (e *eventPages) inTheDatabase(round wire.Round, booked []int64) {
 	if err := row.Scan(&total, &packets, &cents); err != nil {
 		e.t.Fatal(err)
 	}
-	if total != int64(round.TotalCents) || packets != int64(len(booked)) || cents != sum(booked) {
-		e.t.Errorf("the database has %d packets of %d cents of %d, the pages show %d of %d of %d", packets, cents, total, len(booked), sum(booked), round.TotalCents)
+	if total != int64(round.Total) || packets != int64(len(booked)) || cents != sum(booked) {
+		e.t.Errorf("the database has %d packets of %d cents of %d, the pages show %d of %d of %d", packets, cents, total, len(booked), sum(booked), round.Total)
 	}
 }
 
@@ -117,7 +117,7 @@ func (e *eventPages) export() {
 	}
 	for i, got := range exported.Rounds {
 		want := e.rounds[i]
-		if got.Title != want.Title || got.TotalCents != want.TotalCents || got.Packets != want.Packets || got.Cap != want.Cap || got.DurationMS != want.DurationMS {
+		if got.Title != want.Title || got.Total != want.Total || got.Packets != want.Packets || got.Cap != want.Cap || got.Duration != want.Duration {
 			e.t.Errorf("round %d was exported as %+v, want %+v", i+1, got, want)
 		}
 	}
@@ -183,7 +183,7 @@ func (e *eventPages) readBooks() {
 		for i, name := range []string{"books-budget", "books-claimed", "books-refunded"} {
 			shown[i] = e.host.numberOn(inRound(round.ID, name), "cents")
 		}
-		if want := [3]int64{int64(round.TotalCents), sum(e.claims(round)), int64(books.Ledger.RefundedCents)}; shown != want || shown[0] != shown[1]+shown[2] {
+		if want := [3]int64{int64(round.Total), sum(e.claims(round)), int64(books.Ledger.RefundedCents)}; shown != want || shown[0] != shown[1]+shown[2] {
 			e.t.Errorf("the page's books of %q say budget, claimed and refunded are %v, want %v", round.Title, shown, want)
 		}
 		budgets, claimed, refunded = budgets+shown[0], claimed+shown[1], refunded+shown[2]

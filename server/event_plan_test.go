@@ -14,7 +14,7 @@ func (e *eventPages) planThreeRounds() {
 	e.host.click("more")
 	e.fillForm(map[string]string{
 		"title": e.inLanguage("开门红", "Opening"), "total_cents": "8.88", "packets": "10", "duration_ms": "60", "cap": "5",
-		"countdown_ms": "5", "drops_per_second": "10", "bomb_percent": "0",
+		"countdown_ms": "10", "drops_per_second": "10", "bomb_percent": "0",
 	}, "pace-burst", "split-dealt")
 	e.checkLookAndAccess(e.host, "host-form")
 	e.saveRound(1)
@@ -71,7 +71,7 @@ func (e *eventPages) readPlan() {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		if round.TotalCents != want.cents || round.Packets != want.packets || round.Phase != game.Draft {
+		if round.Total != want.cents || round.Packets != want.packets || round.Phase != game.Draft {
 			e.t.Fatalf("round %d of the plan is %+v, want %d cents in %d packets", place+1, round, want.cents, want.packets)
 		}
 		e.rounds = append(e.rounds, round)

@@ -41,30 +41,31 @@ type eventPages struct {
 
 // An evening of three rounds by clicking, tapping and typing only, as its host, its guests and the wall see it, on devices of
 // each size and in both languages: what every page shows adds up to the books to the cent, nothing is asked of any other site,
-// and the content policy stops nothing.
+// and the content policy stops nothing. On tablets it ends after the first round.
 func TestThreeRoundsByClickingOnEveryScreen(t *testing.T) {
+	t.Parallel()
 	v := newBrowserSite(t)
-	t.Run("clicked", func(t *testing.T) {
-		for _, on := range []struct {
-			screen   testkit.Screen
-			language string
-		}{{testkit.PhoneScreen, "zh-CN"}, {testkit.TabletScreen, "en-GB"}, {testkit.BigScreen, "zh-CN"}} {
-			t.Run(sizeOf(on.screen)+" in "+on.language, func(t *testing.T) {
-				t.Parallel()
-				e := v.openEvent(t, on.screen, on.language)
-				e.makeRoom()
-				e.planThreeRounds()
-				e.beginRehearsal()
-				e.comeIn()
-				e.readRehearsal()
-				e.playUntilSoldOut(e.rounds[0])
+	for _, on := range []struct {
+		screen   testkit.Screen
+		language string
+		whole    bool
+	}{{testkit.PhoneScreen, "zh-CN", true}, {testkit.TabletScreen, "zh-CN", false}, {testkit.BigScreen, "en-GB", true}} {
+		t.Run(sizeOf(on.screen)+" in "+on.language, func(t *testing.T) {
+			e := v.openEvent(t, on.screen, on.language)
+			e.makeRoom()
+			e.planThreeRounds()
+			e.beginRehearsal()
+			e.comeIn()
+			e.readRehearsal()
+			e.playUntilSoldOut(e.rounds[0])
+			if on.whole {
 				e.playUntilStopped(e.rounds[1])
 				e.playCalmly(e.rounds[2])
 				e.export()
 				e.readBooks()
-			})
-		}
-	})
+			}
+		})
+	}
 	pictureForREADME(t)
 }
 

@@ -18,7 +18,7 @@ import (
 
 const (
 	password = "correct horse"
-	soon     = 20 * time.Second // how long a test waits for what should come at once, on a busy machine too
+	soon     = 40 * time.Second // how long a test waits for what should come at once, on a busy machine too
 	// asProgram makes this test binary be the program: instances of their own processes need no build of their own, and run
 	// with the race detector if the tests do.
 	asProgram = "REDRAIN_TEST_AS_PROGRAM"

@@ -216,6 +216,7 @@ func (s *browserPage) findFirst(language string) {
 // Rows stay under the finger of who is at work on the list, and who joins meanwhile waits above it. When the server does not
 // answer the list says that it is not up to date, and catches up by itself.
 func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
+	t.Parallel()
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	cut := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))

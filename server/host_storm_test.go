@@ -35,6 +35,7 @@ const (
 // Three instances, and hosts who do everything to every round at once: edit, plan, start, stop, cancel, freeze, release and delete,
 // while one instance after the other is killed and others tap. In the end every cent of every round is where the books say it is.
 func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"postgres", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
 			s := newHostStorm(t, testkit.Redis(t, "--appendonly", "yes", "--appendfsync", "always").URL, newDatabases[name](t))

@@ -168,7 +168,7 @@ func TestExportedRoundsCanBeImported(t *testing.T) {
 	if err := json.Unmarshal(imported.Body.Bytes(), &made); err != nil || imported.Code != 201 || len(made.Rounds) != 2 {
 		t.Fatalf("got %d %s", imported.Code, imported.Body)
 	}
-	if got := made.Rounds[1]; got.Title != "年会" || got.TotalCents != 88800 || got.Packets != 100 || got.Cap != 3 || got.Phase != game.Draft {
+	if got := made.Rounds[1]; got.Title != "年会" || got.Total != 88800 || got.Packets != 100 || got.Cap != 3 || got.Phase != game.Draft {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -112,36 +112,10 @@ func (s *Server) dropDraft(c echo.Context) error {
 // fileVersion is that of the form in which rounds are exported.
 const fileVersion = 1
 
+// roundsFile has the settings of rounds: no ids, no secrets, nothing of what was played.
 type roundsFile struct {
-	Version int            `json:"version"`
-	Rounds  []settingsForm `json:"rounds"`
-}
-
-// settingsForm is a round's settings as a request to make it has them: no ids, no secrets, nothing of what was played.
-type settingsForm struct {
-	Title            string      `json:"title"`
-	TotalCents       game.Cents  `json:"total_cents"`
-	Packets          int         `json:"packets"`
-	Split            game.Split  `json:"split"`
-	Deal             game.Deal   `json:"deal"`
-	Tiers            []game.Tier `json:"tiers"`
-	Pace             game.Pace   `json:"pace"`
-	Cap              int         `json:"cap"`
-	MinCents         game.Cents  `json:"min_cents"`
-	MaxCents         game.Cents  `json:"max_cents"`
-	CountdownMS      int64       `json:"countdown_ms"`
-	DurationMS       int64       `json:"duration_ms"`
-	DropsPerSecond   int         `json:"drops_per_second"`
-	BombPercent      int         `json:"bomb_percent"`
-	CloseWhenSoldOut bool        `json:"close_when_sold_out"`
-}
-
-func formOf(s game.Settings) settingsForm {
-	return settingsForm{
-		Title: s.Title, TotalCents: s.Total, Packets: s.Packets, Split: s.Split, Deal: s.Deal, Tiers: s.Tiers, Pace: s.Pace,
-		Cap: s.Cap, MinCents: s.Min, MaxCents: s.Max, CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
-		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-	}
+	Version int             `json:"version"`
+	Rounds  []game.Settings `json:"rounds"`
 }
 
 // exportRounds gives a room's rounds as a file, in the order of their places: as many as a file may bring, drafts first, and of
@@ -163,7 +137,7 @@ func (s *Server) exportRounds(c echo.Context) error {
 	slices.SortStableFunc(rounds, func(a, b game.Round) int { return int(a.Place - b.Place) })
 	file := roundsFile{Version: fileVersion}
 	for _, round := range rounds {
-		file.Rounds = append(file.Rounds, formOf(round.Settings))
+		file.Rounds = append(file.Rounds, round.Settings)
 	}
 	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="rounds-`+room.Code+`.json"`)
 	return answer(c, http.StatusOK, file)

@@ -1,29 +1,15 @@
 package api
 
-import (
-	"time"
-
-	"redrain/internal/game"
-)
+import "redrain/internal/game"
 
 // roundBody is a round as a host asks for it: the total and the packets must be said, the rest has defaults.
 type roundBody struct {
-	Title            string      `json:"title"`
-	TotalCents       *game.Cents `json:"total_cents"`
-	Packets          *int        `json:"packets"`
-	Split            game.Split  `json:"split"`
-	Deal             game.Deal   `json:"deal"`
-	Tiers            []tierBody  `json:"tiers"`
-	Pace             game.Pace   `json:"pace"`
-	Cap              int         `json:"cap"`
-	MinCents         game.Cents  `json:"min_cents"`
-	MaxCents         game.Cents  `json:"max_cents"`
-	CountdownMS      int64       `json:"countdown_ms"`
-	DurationMS       int64       `json:"duration_ms"`
-	DropsPerSecond   int         `json:"drops_per_second"`
-	BombPercent      int         `json:"bomb_percent"`
-	CloseWhenSoldOut bool        `json:"close_when_sold_out"`
-	Rehearsal        bool        `json:"rehearsal"`
+	game.Settings
+
+	Total     *game.Cents `json:"total_cents"`
+	Packets   *int        `json:"packets"`
+	Tiers     []tierBody  `json:"tiers"`
+	Rehearsal bool        `json:"rehearsal"`
 }
 
 type tierBody struct {
@@ -32,35 +18,20 @@ type tierBody struct {
 }
 
 // newRoundBody holds the defaults, which stay where a request says nothing.
-func newRoundBody() roundBody {
-	s := game.DefaultSettings()
-	return roundBody{
-		Split: s.Split, Pace: s.Pace, Cap: s.Cap, MinCents: s.Min, MaxCents: s.Max,
-		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
-		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-	}
-}
+func newRoundBody() roundBody { return roundBody{Settings: game.DefaultSettings()} }
 
 // settings returns valid settings, or the first *game.Invalid.
 func (b roundBody) settings() (game.Settings, error) {
-	title, refused := game.CleanTitle(b.Title)
+	s := b.Settings
+	title, refused := game.CleanTitle(s.Title)
 	if refused != nil {
 		return game.Settings{}, refused
 	}
-	s := game.Settings{
-		Title: title, Total: *b.TotalCents, Packets: *b.Packets, Split: b.Split, Deal: b.deal(), Tiers: b.tiers(),
-		Pace: b.Pace, Cap: b.Cap, Min: b.MinCents, Max: b.MaxCents,
-		Countdown: milliseconds(b.CountdownMS), Duration: milliseconds(b.DurationMS),
-		DropsPerSecond: b.DropsPerSecond, BombPercent: b.BombPercent, CloseWhenSoldOut: b.CloseWhenSoldOut,
+	s.Title, s.Total, s.Packets, s.Tiers = title, *b.Total, *b.Packets, b.tiers()
+	if s.Split == game.SplitDealt && s.Deal == "" {
+		s.Deal = game.DealDoubleMean
 	}
 	return s, s.Validate()
-}
-
-func (b roundBody) deal() game.Deal {
-	if b.Split == game.SplitDealt && b.Deal == "" {
-		return game.DealDoubleMean
-	}
-	return b.Deal
 }
 
 func (b roundBody) tiers() []game.Tier {
@@ -69,10 +40,4 @@ func (b roundBody) tiers() []game.Tier {
 		tiers = append(tiers, game.Tier{Packets: *tier.Packets, Cents: *tier.Cents})
 	}
 	return tiers
-}
-
-// milliseconds keeps what is far out of range out of range: a product that overflows could come back into it.
-func milliseconds(ms int64) time.Duration {
-	const far = int64(24 * time.Hour / time.Millisecond)
-	return time.Duration(min(max(ms, -1), far)) * time.Millisecond
 }

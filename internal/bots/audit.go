@@ -58,17 +58,17 @@ func (a *audit) checkClaims(round wire.Round, claims []wire.Claim) {
 		if claim.Number != i+1 {
 			a.report("claim %d has the number %d", i+1, claim.Number)
 		}
-		if claim.Cents < round.MinCents || (round.MaxCents > 0 && claim.Cents > round.MaxCents) {
-			a.report("claim %d is of %d cents, outside %d to %d", claim.Number, claim.Cents, round.MinCents, round.MaxCents)
+		if claim.Cents < round.Min || (round.Max > 0 && claim.Cents > round.Max) {
+			a.report("claim %d is of %d cents, outside %d to %d", claim.Number, claim.Cents, round.Min, round.Max)
 		}
 	}
 	switch {
 	case len(claims) > round.Packets:
 		a.report("%d claims of %d packets", len(claims), round.Packets)
-	case sum > round.TotalCents:
-		a.report("claims sum to %d cents, the budget is %d", sum, round.TotalCents)
-	case len(claims) == round.Packets && sum != round.TotalCents:
-		a.report("all packets are claimed, but %d of %d cents", sum, round.TotalCents)
+	case sum > round.Total:
+		a.report("claims sum to %d cents, the budget is %d", sum, round.Total)
+	case len(claims) == round.Packets && sum != round.Total:
+		a.report("all packets are claimed, but %d of %d cents", sum, round.Total)
 	}
 }
 

@@ -171,7 +171,7 @@ func (r *Rehearsals) playSwarm(begun game.Rehearsal, round game.Round) (*Report,
 	return Play(r.ctx, Options{
 		Instances: []string{r.instance()}, Token: token, Round: round.ID, Room: round.Room,
 		Players: begun.Players, Rate: begun.Rate, Ramp: time.Second * time.Duration(begun.Players) / joinsPerSecond,
-		Duration: round.Settings.Countdown + round.Settings.Duration,
+		Duration: (round.Settings.Countdown + round.Settings.Duration).Duration(),
 		MakePlayer: func(ctx context.Context, i int) (id, token string, err error) {
 			name := fmt.Sprintf("bot %d", i+1)
 			bot, err := r.books.AddSubject(ctx, round.Room, name, name) // the same bots at every rehearsal

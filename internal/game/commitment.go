@@ -37,7 +37,7 @@ func Commitment(algorithm int, r Round, secret Secret) string {
 	text := fmt.Sprintf("redrain:%d:%s:%d:%d:%d:%d:%s:%s:%d",
 		algorithm, string(secret), s.Total, s.Packets, s.Min, s.Max, s.splitText(), s.Pace, s.Cap)
 	if algorithm == Algorithm {
-		text += fmt.Sprintf(":%d:%d:%d:%d:%t:%t:%s", s.Countdown.Milliseconds(), s.Duration.Milliseconds(),
+		text += fmt.Sprintf(":%d:%d:%d:%d:%t:%t:%s", int64(s.Countdown), int64(s.Duration),
 			s.DropsPerSecond, s.BombPercent, s.CloseWhenSoldOut, r.Rehearsal, r.ID)
 	}
 	sum := sha256.Sum256([]byte(text))

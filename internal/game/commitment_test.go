@@ -8,18 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 const knownRound = "11111111-2222-4333-8444-555555555555"
 
 // goldenRounds are rounds of each kind of split, with the commitments of their two algorithms as sha256sum gives them.
 func goldenRounds() map[[2]string]Round {
-	play := Settings{Total: 10_000, Packets: 20, Min: 1, Cap: 1, Countdown: 10 * time.Second, Duration: 30 * time.Second, DropsPerSecond: 8, BombPercent: 10, CloseWhenSoldOut: true}
+	play := Settings{Total: 10_000, Packets: 20, Min: 1, Cap: 1, Countdown: 10_000, Duration: 30_000, DropsPerSecond: 8, BombPercent: 10, CloseWhenSoldOut: true}
 	live, dealt, tiers := play, play, play
 	live.Split, live.Pace = SplitLive, PaceEven
 	dealt.Split, dealt.Deal, dealt.Pace, dealt.Cap = SplitDealt, DealDoubleMean, PaceBurst, 3
-	dealt.Countdown, dealt.Duration, dealt.DropsPerSecond, dealt.BombPercent, dealt.CloseWhenSoldOut = 0, 3001*time.Millisecond, 40, 0, false
+	dealt.Countdown, dealt.Duration, dealt.DropsPerSecond, dealt.BombPercent, dealt.CloseWhenSoldOut = 0, 3001, 40, 0, false
 	tiers.Split, tiers.Deal, tiers.Tiers, tiers.Pace = SplitDealt, DealTiers, []Tier{{5, 1250}, {15, 250}}, PaceEven
 	return map[[2]string]Round{
 		{
@@ -61,7 +60,7 @@ func TestCommitmentIsAsTheREADMESays(t *testing.T) {
 		s := round.Settings
 		fill := strings.NewReplacer("SECRET", string(knownSecret), "BUDGET", strconv.FormatInt(int64(s.Total), 10), "PACKETS", strconv.Itoa(s.Packets),
 			"MIN", "1", "MAX", "0", "SPLIT", s.splitText(), "PACE", string(s.Pace), "CAP", strconv.Itoa(s.Cap),
-			"COUNTDOWN", strconv.FormatInt(s.Countdown.Milliseconds(), 10), "DURATION", strconv.FormatInt(s.Duration.Milliseconds(), 10),
+			"COUNTDOWN", strconv.FormatInt(int64(s.Countdown), 10), "DURATION", strconv.FormatInt(int64(s.Duration), 10),
 			"DROPS", strconv.Itoa(s.DropsPerSecond), "BOMBS", strconv.Itoa(s.BombPercent), "CLOSE", strconv.FormatBool(s.CloseWhenSoldOut),
 			"REHEARSAL", strconv.FormatBool(round.Rehearsal), "ROUND", round.ID)
 		for algorithm := AmountsAlgorithm; algorithm <= Algorithm; algorithm++ {
@@ -87,8 +86,8 @@ var changesOfSettings = map[string]struct{ given, change func(*Settings) }{
 	"Cap":              {nil, func(s *Settings) { s.Cap++ }},
 	"Min":              {nil, func(s *Settings) { s.Min++ }},
 	"Max":              {nil, func(s *Settings) { s.Max = 5000 }},
-	"Countdown":        {nil, func(s *Settings) { s.Countdown += time.Millisecond }},
-	"Duration":         {nil, func(s *Settings) { s.Duration += time.Millisecond }},
+	"Countdown":        {nil, func(s *Settings) { s.Countdown += 1 }},
+	"Duration":         {nil, func(s *Settings) { s.Duration += 1 }},
 	"DropsPerSecond":   {nil, func(s *Settings) { s.DropsPerSecond++ }},
 	"BombPercent":      {nil, func(s *Settings) { s.BombPercent++ }},
 	"CloseWhenSoldOut": {nil, func(s *Settings) { s.CloseWhenSoldOut = false }},

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // updateTestdata names the variable that, when set, has this test write its file anew.
@@ -68,7 +67,7 @@ func fairCaseOf(name string, s Settings, secret Secret) fairCase {
 	return fairCase{
 		Name: name, ID: round.ID, Rehearsal: round.Rehearsal, Secret: string(secret), Total: s.Total, Packets: s.Packets, Min: s.Min,
 		Max: s.Max, Split: s.Split, Deal: s.Deal, Tiers: tiers, Pace: s.Pace, Cap: s.Cap,
-		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
+		CountdownMS: int64(s.Countdown), DurationMS: int64(s.Duration),
 		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
 		Commitments: map[int]string{AmountsAlgorithm: Commitment(AmountsAlgorithm, round, secret), Algorithm: Commitment(Algorithm, round, secret)},
 		Amounts:     all[:min(30, len(all))], AllSHA256: amountsSum, Drops: drops[:min(10, len(drops))], AllDropsSHA256: dropsSum,
@@ -104,7 +103,7 @@ func fairCases() []fairCase {
 	}
 	for i := range 20 {
 		s := with(live, func(s *Settings) { s.Total, s.Packets, s.Min = Cents(9973+i*i*7919), 3+i*5, Cents(1+i) })
-		s.Countdown, s.Duration = time.Duration(i)*time.Second, MinDuration+time.Duration(i*i*i)*37*time.Millisecond
+		s.Countdown, s.Duration = Millis(1000*i), MinDuration+Millis(37*i*i*i)
 		s.DropsPerSecond, s.BombPercent, s.CloseWhenSoldOut = 1+2*i, min(3*i, MaxBombPercent), i%3 > 0
 		cases = append(cases, fairCaseOf(fmt.Sprintf("live %d", i), s, fixed(100+i)))
 	}

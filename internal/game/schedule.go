@@ -36,7 +36,7 @@ type Schedule struct {
 // "drop" for its kind, its lane, and its delay within the slot.
 func NewSchedule(s Settings, secret Secret) Schedule {
 	draws := secret.Draws("drop")
-	drops := make([]Drop, s.Duration.Milliseconds()*int64(s.DropsPerSecond)/1000)
+	drops := make([]Drop, int64(s.Duration)*int64(s.DropsPerSecond)/1000)
 	for i := range drops {
 		slot, next := slotStart(i, s.DropsPerSecond), slotStart(i+1, s.DropsPerSecond)
 		drops[i] = Drop{
@@ -88,9 +88,9 @@ func (s Settings) Released(elapsedMS int64) int {
 	if elapsedMS < 0 {
 		return 0
 	}
-	if s.Pace == PaceBurst || elapsedMS >= s.Duration.Milliseconds() {
+	if s.Pace == PaceBurst || elapsedMS >= int64(s.Duration) {
 		return s.Packets
 	}
-	out := elapsedMS*10*int64(s.Packets)/(9*s.Duration.Milliseconds()) + 1
+	out := elapsedMS*10*int64(s.Packets)/(9*int64(s.Duration)) + 1
 	return int(min(out, int64(s.Packets)))
 }

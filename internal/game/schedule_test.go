@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -34,7 +33,7 @@ func anySchedule(t *rapid.T) (Settings, Schedule) {
 	s := validSettings()
 	s.DropsPerSecond = rapid.IntRange(1, MaxDropsPerSecond).Draw(t, "drops per second")
 	s.BombPercent = rapid.IntRange(0, MaxBombPercent).Draw(t, "bomb percent")
-	s.Duration = time.Duration(rapid.IntRange(3000, 20_000).Draw(t, "ms")) * time.Millisecond
+	s.Duration = Millis(rapid.IntRange(3000, 20_000).Draw(t, "ms"))
 	return s, NewSchedule(s, fixed(rapid.Int().Draw(t, "secret")))
 }
 
@@ -44,7 +43,7 @@ func TestDropsAreNumberedInTheOrderOfTheirFall(t *testing.T) {
 		last := int64(-1)
 		for i := range schedule.Len() {
 			drop, ok := schedule.Find(DropID(i + 1)) //nolint:gosec // small
-			if !ok || int(drop.ID) != i+1 || drop.AtMS < last || drop.AtMS >= s.Duration.Milliseconds() {
+			if !ok || int(drop.ID) != i+1 || drop.AtMS < last || drop.AtMS >= int64(s.Duration) {
 				t.Fatalf("drop %d is %+v, %t, after one at %d ms", i+1, drop, ok, last)
 			}
 			if drop.Lane < 0 || drop.Lane >= Lanes || (drop.Kind != KindPacket && drop.Kind != KindBomb) {
@@ -57,7 +56,7 @@ func TestDropsAreNumberedInTheOrderOfTheirFall(t *testing.T) {
 				t.Fatalf("drop %d is %+v", id, drop)
 			}
 		}
-		if want := s.Duration.Milliseconds() * int64(s.DropsPerSecond) / 1000; int64(schedule.Len()) != want {
+		if want := int64(s.Duration) * int64(s.DropsPerSecond) / 1000; int64(schedule.Len()) != want {
 			t.Fatalf("%d drops, want %d", schedule.Len(), want)
 		}
 	})
@@ -69,7 +68,7 @@ func TestBetweenPartitionsTheSchedule(t *testing.T) {
 		s, schedule := anySchedule(t)
 		var sent []Drop
 		at := int64(-1)
-		for at < s.Duration.Milliseconds() {
+		for at < int64(s.Duration) {
 			until := at + rapid.Int64Range(0, 3000).Draw(t, "step")
 			for _, drop := range schedule.Between(at, until) {
 				if drop.AtMS <= at || drop.AtMS > until {
@@ -133,8 +132,8 @@ func TestEvenPaceIsExactToTheMillisecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := validSettings()
 		s.Packets = rapid.OneOf(rapid.IntRange(1, 50), rapid.IntRange(1, MaxPackets)).Draw(t, "packets")
-		ms := rapid.Int64Range(MinDuration.Milliseconds(), MaxDuration.Milliseconds()).Draw(t, "duration")
-		s.Duration = time.Duration(ms) * time.Millisecond
+		ms := rapid.Int64Range(int64(MinDuration), int64(MaxDuration)).Draw(t, "duration")
+		s.Duration = Millis(ms)
 		k := rapid.Int64Range(1, int64(s.Packets)).Draw(t, "k")
 		due := (k - 1) * 9 * ms / (10 * int64(s.Packets))
 		for _, elapsed := range []int64{due - 1, due, due + 1, -1, 0, ms - 1, ms, rapid.Int64Range(0, ms).Draw(t, "elapsed")} {

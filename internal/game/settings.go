@@ -30,43 +30,49 @@ type Tier struct {
 	Cents   Cents `json:"cents"`
 }
 
+// Millis is a length of time in whole milliseconds.
+type Millis int64
+
+// Duration is the same as a time.Duration.
+func (m Millis) Duration() time.Duration { return time.Duration(m) * time.Millisecond }
+
 // The limits of a round's settings, all inclusive.
 const (
-	MaxTotal          Cents = 10_000_000_000
-	MaxPackets              = 1_000_000
-	MaxCap                  = 100
-	MinDuration             = 3 * time.Second
-	MaxDuration             = 10 * time.Minute
-	MaxCountdown            = time.Minute
-	MaxDropsPerSecond       = 40
-	MaxBombPercent          = 50
-	MaxTiers                = 20
+	MaxTotal          Cents  = 10_000_000_000
+	MaxPackets               = 1_000_000
+	MaxCap                   = 100
+	MinDuration       Millis = 3_000
+	MaxDuration       Millis = 600_000
+	MaxCountdown      Millis = 60_000
+	MaxDropsPerSecond        = 40
+	MaxBombPercent           = 50
+	MaxTiers                 = 20
 )
 
-// Settings are what the host chooses for a round. Times are whole milliseconds.
+// Settings are what the host chooses for a round. The tags are the names in JSON and in SQL, which nothing else spells: a new setting
+// needs a field here, its limits in Validate, a column in a migration, its place in the page's form, and a line in the protocol.
 type Settings struct {
-	Title            string
-	Total            Cents
-	Packets          int
-	Split            Split
-	Deal             Deal   // of a dealt round; empty for a live one
-	Tiers            []Tier // of DealTiers, else empty
-	Pace             Pace
-	Cap              int   // claims a player may have
-	Min              Cents // of a packet, at least 1
-	Max              Cents // of a packet; 0: none
-	Countdown        time.Duration
-	Duration         time.Duration
-	DropsPerSecond   int
-	BombPercent      int
-	CloseWhenSoldOut bool // close at the last claim instead of at ends_at
+	Title            string `json:"title" bun:"title"`
+	Total            Cents  `json:"total_cents" bun:"total_cents"`
+	Packets          int    `json:"packets" bun:"packets"`
+	Split            Split  `json:"split" bun:"split"`
+	Deal             Deal   `json:"deal" bun:"deal"`   // of a dealt round; empty for a live one
+	Tiers            []Tier `json:"tiers" bun:"tiers"` // of DealTiers, else empty
+	Pace             Pace   `json:"pace" bun:"pace"`
+	Cap              int    `json:"cap" bun:"cap"`             // claims a player may have
+	Min              Cents  `json:"min_cents" bun:"min_cents"` // of a packet, at least 1
+	Max              Cents  `json:"max_cents" bun:"max_cents"` // of a packet; 0: none
+	Countdown        Millis `json:"countdown_ms" bun:"countdown_ms"`
+	Duration         Millis `json:"duration_ms" bun:"duration_ms"`
+	DropsPerSecond   int    `json:"drops_per_second" bun:"drops_per_second"`
+	BombPercent      int    `json:"bomb_percent" bun:"bomb_percent"`
+	CloseWhenSoldOut bool   `json:"close_when_sold_out" bun:"close_when_sold_out"` // close at the last claim instead of at ends_at
 }
 
 // DefaultSettings are those of a round of which only the total and the packets are said.
 func DefaultSettings() Settings {
 	return Settings{
-		Split: SplitLive, Pace: PaceEven, Cap: 1, Min: 1,
-		Countdown: 10 * time.Second, Duration: 30 * time.Second,
+		Split: SplitLive, Pace: PaceEven, Cap: 1, Min: 1, Countdown: 10_000, Duration: 30_000,
 		DropsPerSecond: 8, BombPercent: 10, CloseWhenSoldOut: true,
 	}
 }
@@ -185,9 +191,9 @@ func (s Settings) checkPlay() *Invalid {
 	case s.Cap < 1 || s.Cap > MaxCap:
 		return outOfRange("cap", 1, MaxCap)
 	case s.Countdown < 0 || s.Countdown > MaxCountdown:
-		return outOfRange("countdown_ms", 0, MaxCountdown.Milliseconds())
+		return outOfRange("countdown_ms", 0, MaxCountdown)
 	case s.Duration < MinDuration || s.Duration > MaxDuration:
-		return outOfRange("duration_ms", MinDuration.Milliseconds(), MaxDuration.Milliseconds())
+		return outOfRange("duration_ms", MinDuration, MaxDuration)
 	case s.DropsPerSecond < 1 || s.DropsPerSecond > MaxDropsPerSecond:
 		return outOfRange("drops_per_second", 1, MaxDropsPerSecond)
 	case s.BombPercent < 0 || s.BombPercent > MaxBombPercent:

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func validSettings() Settings {
@@ -81,14 +80,14 @@ var playLimits = []limit{
 	{"cap 100", func(s *Settings) { s.Cap = 100 }, ""},
 	{"cap 101", func(s *Settings) { s.Cap = 101 }, "cap out_of_range"},
 
-	{"duration below", func(s *Settings) { s.Duration = 2999 * time.Millisecond }, "duration_ms out_of_range"},
-	{"duration 3 s", func(s *Settings) { s.Duration = 3 * time.Second }, ""},
-	{"duration 10 min", func(s *Settings) { s.Duration = 10 * time.Minute }, ""},
-	{"duration above", func(s *Settings) { s.Duration = 600_001 * time.Millisecond }, "duration_ms out_of_range"},
-	{"countdown -1", func(s *Settings) { s.Countdown = -time.Millisecond }, "countdown_ms out_of_range"},
+	{"duration below", func(s *Settings) { s.Duration = 2999 }, "duration_ms out_of_range"},
+	{"duration 3 s", func(s *Settings) { s.Duration = 3000 }, ""},
+	{"duration 10 min", func(s *Settings) { s.Duration = 600_000 }, ""},
+	{"duration above", func(s *Settings) { s.Duration = 600_001 }, "duration_ms out_of_range"},
+	{"countdown -1", func(s *Settings) { s.Countdown = -1 }, "countdown_ms out_of_range"},
 	{"countdown 0", func(s *Settings) { s.Countdown = 0 }, ""},
-	{"countdown 60 s", func(s *Settings) { s.Countdown = time.Minute }, ""},
-	{"countdown above", func(s *Settings) { s.Countdown = 60_001 * time.Millisecond }, "countdown_ms out_of_range"},
+	{"countdown 60 s", func(s *Settings) { s.Countdown = 60_000 }, ""},
+	{"countdown above", func(s *Settings) { s.Countdown = 60_001 }, "countdown_ms out_of_range"},
 
 	{"drops 0", func(s *Settings) { s.DropsPerSecond = 0 }, "drops_per_second out_of_range"},
 	{"drops 1", func(s *Settings) { s.DropsPerSecond = 1 }, ""},

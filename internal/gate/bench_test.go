@@ -68,7 +68,7 @@ func newSteadyPool() *steadyPool {
 	now := game.Moment(time.Now().UnixMilli())
 	return &steadyPool{round: game.Round{
 		ID: uuid.NewString(), Room: room, Settings: settings, Phase: game.Raining, Secret: game.NewSecret(),
-		StartsAt: now - 10_000, EndsAt: now + game.Moment(game.MaxDuration.Milliseconds()),
+		StartsAt: now - 10_000, EndsAt: now + game.Moment(game.MaxDuration),
 	}}
 }
 

@@ -59,7 +59,7 @@ func failOver(t *testing.T, end func(*testkit.RedisServer), within time.Duration
 	t.Cleanup(func() { _ = client.Disconnect() })
 	settings := game.DefaultSettings()
 	settings.Total, settings.Packets, settings.Pace, settings.Countdown = 10_000_000, 100_000, game.PaceBurst, 0
-	settings.Duration = 2 * time.Minute
+	settings.Duration = 120_000
 	round := game.Round{ID: uuid.NewString(), Room: room, Settings: settings, Secret: game.NewSecret()}
 	if _, err := client.Open(t.Context(), round, nil); err != nil {
 		t.Fatal(err)

@@ -131,9 +131,7 @@ func (l *Ledger) RoomBooks(ctx context.Context, room, after string, limit int) (
 	}
 	books := make([]game.RoundBooks, len(rows))
 	for i := range rows {
-		if books[i].Round, err = rows[i].round(); err != nil {
-			return nil, err
-		}
+		books[i].Round = rows[i].round()
 	}
 	if err := l.fillBooks(ctx, books); err != nil {
 		return nil, fmt.Errorf("read the books of room %s: %w", room, err)

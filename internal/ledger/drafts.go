@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,16 +21,12 @@ func (l *Ledger) CreateRounds(ctx context.Context, room string, settings []game.
 	rows := make([]roundRow, len(settings))
 	now := l.now()
 	for i, s := range settings {
-		row, err := newDraftRow(uuid.NewString(), room, s, false, now.Add(time.Duration(i)*time.Millisecond))
-		if err != nil {
-			return nil, fmt.Errorf("create rounds: %w", err)
-		}
-		rows[i] = *row
+		rows[i] = *newDraftRow(uuid.NewString(), room, s, false, now.Add(time.Duration(i)*time.Millisecond))
 	}
 	if _, err := l.write.NewInsert().Model(&rows).Exec(ctx); err != nil {
 		return nil, fmt.Errorf("create rounds: %w", err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
 // OrderDrafts puts the drafts of a room into the order of these ids. It ignores ids of other rounds, and leaves drafts that are not
@@ -82,20 +79,27 @@ func (l *Ledger) DueRounds(ctx context.Context, now game.Moment) ([]game.Round, 
 	if err != nil {
 		return nil, fmt.Errorf("read due rounds: %w", err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
+}
+
+// settingColumns are the columns of a round's settings.
+var settingColumns = columnsOf(reflect.TypeFor[game.Settings]())
+
+func columnsOf(row reflect.Type) []string {
+	columns := make([]string, row.NumField())
+	for i := range columns {
+		columns[i] = row.Field(i).Tag.Get("bun")
+	}
+	return columns
 }
 
 // ChangeDraft gives a draft other settings, which must be valid. It keeps its place and its planned start. game.ErrWrongPhase: it
 // is not a draft any more. game.ErrNotFound.
 func (l *Ledger) ChangeDraft(ctx context.Context, id string, settings game.Settings) (game.Round, error) {
-	row, err := newDraftRow(id, "", settings, false, l.now())
-	if err != nil {
-		return game.Round{}, fmt.Errorf("change draft %s: %w", id, err)
-	}
+	row := newDraftRow(id, "", settings, false, l.now())
 	changed := roundChange{name: "change draft", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
 	return l.changeRound(ctx, id, changed, func(ctx context.Context, tx bun.Tx, round game.Round) error {
-		return requireOneRow(tx.NewUpdate().Model(row).Column("title", "total_cents", "packets", "split", "deal", "tiers", "pace", "cap",
-			"min_cents", "max_cents", "countdown_ms", "duration_ms", "drops_per_second", "bomb_percent", "close_when_sold_out").
+		return requireOneRow(tx.NewUpdate().Model(row).Column(settingColumns...).
 			Where("id = ?", id).Where("phase = ?", round.Phase).Exec(ctx))
 	})
 }

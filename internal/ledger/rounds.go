@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -20,14 +19,11 @@ func (l *Ledger) CreateRound(ctx context.Context, room string, settings game.Set
 	if _, err := l.Room(ctx, room); err != nil {
 		return game.Round{}, fmt.Errorf("create round: %w", err)
 	}
-	row, err := newDraftRow(uuid.NewString(), room, settings, rehearsal, l.now())
-	if err != nil {
-		return game.Round{}, fmt.Errorf("create round: %w", err)
-	}
+	row := newDraftRow(uuid.NewString(), room, settings, rehearsal, l.now())
 	if _, err := l.write.NewInsert().Model(row).Exec(ctx); err != nil {
 		return game.Round{}, fmt.Errorf("create round: %w", err)
 	}
-	return row.round()
+	return row.round(), nil
 }
 
 // Round returns the round with this id, or game.ErrNotFound.
@@ -49,7 +45,7 @@ func (l *Ledger) LastRound(ctx context.Context, room string) (game.Round, error)
 	if err != nil {
 		return game.Round{}, fmt.Errorf("read last round of room %s: %w", room, mapNoRows(err))
 	}
-	return row.round()
+	return row.round(), nil
 }
 
 // begun selects the rounds of a room that were begun, the last begun first.
@@ -64,18 +60,15 @@ func (l *Ledger) OpenRounds(ctx context.Context) ([]game.Round, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read open rounds: %w", err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
-func toRounds(rows []roundRow) ([]game.Round, error) {
+func toRounds(rows []roundRow) []game.Round {
 	rounds := make([]game.Round, len(rows))
 	for i := range rows {
-		var err error
-		if rounds[i], err = rows[i].round(); err != nil {
-			return nil, err
-		}
+		rounds[i] = rows[i].round()
 	}
-	return rounds, nil
+	return rounds
 }
 
 func readRound(ctx context.Context, db bun.IDB, id string) (game.Round, error) {
@@ -83,7 +76,7 @@ func readRound(ctx context.Context, db bun.IDB, id string) (game.Round, error) {
 	if err := db.NewSelect().Model(row).Where("id = ?", id).Scan(ctx); err != nil {
 		return game.Round{}, mapNoRows(err)
 	}
-	return row.round()
+	return row.round(), nil
 }
 
 // Drafts returns up to limit drafts of a room, in the order in which they are to be played.
@@ -94,7 +87,7 @@ func (l *Ledger) Drafts(ctx context.Context, room string, limit int) ([]game.Rou
 	if err != nil {
 		return nil, fmt.Errorf("read drafts of room %s: %w", room, err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
 // BegunRounds returns up to limit rounds of a room that were begun, the last begun first: those after the round with the id
@@ -108,7 +101,7 @@ func (l *Ledger) BegunRounds(ctx context.Context, room, after string, limit int)
 	if err != nil {
 		return nil, fmt.Errorf("read begun rounds of room %s: %w", room, err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
 // begunAfter selects the rounds of begun that come after a round.
@@ -134,7 +127,7 @@ func (l *Ledger) PlayedRounds(ctx context.Context, room string, limit int) ([]ga
 	if err != nil {
 		return nil, fmt.Errorf("read played rounds of room %s: %w", room, err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
 // NextPlanned returns the draft of a room that starts by itself soonest, never a rehearsal; game.ErrNotFound: none does.
@@ -145,71 +138,47 @@ func (l *Ledger) NextPlanned(ctx context.Context, room string) (game.Round, erro
 	if err != nil {
 		return game.Round{}, fmt.Errorf("read the next planned round of room %s: %w", room, mapNoRows(err))
 	}
-	return row.round()
+	return row.round(), nil
 }
 
 type roundRow struct {
 	bun.BaseModel `bun:"table:rounds"`
 
-	ID               string `bun:"id,pk"`
-	Room             string `bun:"room"`
-	Title            string `bun:"title"`
-	TotalCents       int64  `bun:"total_cents"`
-	Packets          int    `bun:"packets"`
-	Split            string `bun:"split"`
-	Deal             string `bun:"deal"`
-	Tiers            string `bun:"tiers"`
-	Pace             string `bun:"pace"`
-	Cap              int    `bun:"cap"`
-	MinCents         int64  `bun:"min_cents"`
-	MaxCents         int64  `bun:"max_cents"`
-	CountdownMS      int64  `bun:"countdown_ms"`
-	DurationMS       int64  `bun:"duration_ms"`
-	DropsPerSecond   int    `bun:"drops_per_second"`
-	BombPercent      int    `bun:"bomb_percent"`
-	CloseWhenSoldOut bool   `bun:"close_when_sold_out"`
-	Rehearsal        bool   `bun:"rehearsal"`
-	Phase            string `bun:"phase"`
-	Reason           string `bun:"reason"`
-	Frozen           bool   `bun:"frozen"`
-	FreezeReason     string `bun:"freeze_reason"`
-	FreezeVersion    int64  `bun:"freeze_version"`
-	Secret           string `bun:"secret"`
-	Algorithm        int    `bun:"algorithm"` // a draft has 1, for servers of the release before, which begin it and do not know the column
-	Commitment       string `bun:"commitment"`
-	StartsAt         int64  `bun:"starts_at"`
-	EndsAt           int64  `bun:"ends_at"`
-	ClaimedPackets   int    `bun:"claimed_packets"`
-	ClaimedCents     int64  `bun:"claimed_cents"`
-	CreatedAt        int64  `bun:"created_at"`
-	BegunAt          int64  `bun:"begun_at"`
-	ClosedAt         int64  `bun:"closed_at"`
-	Place            int64  `bun:"place"`
-	StartsOn         int64  `bun:"starts_on"`
+	ID   string `bun:"id,pk"`
+	Room string `bun:"room"`
+
+	game.Settings
+
+	Rehearsal      bool   `bun:"rehearsal"`
+	Phase          string `bun:"phase"`
+	Reason         string `bun:"reason"`
+	Frozen         bool   `bun:"frozen"`
+	FreezeReason   string `bun:"freeze_reason"`
+	FreezeVersion  int64  `bun:"freeze_version"`
+	Secret         string `bun:"secret"`
+	Algorithm      int    `bun:"algorithm"` // a draft has 1, for servers of the release before, which begin it and do not know the column
+	Commitment     string `bun:"commitment"`
+	StartsAt       int64  `bun:"starts_at"`
+	EndsAt         int64  `bun:"ends_at"`
+	ClaimedPackets int    `bun:"claimed_packets"`
+	ClaimedCents   int64  `bun:"claimed_cents"`
+	CreatedAt      int64  `bun:"created_at"`
+	BegunAt        int64  `bun:"begun_at"`
+	ClosedAt       int64  `bun:"closed_at"`
+	Place          int64  `bun:"place"`
+	StartsOn       int64  `bun:"starts_on"`
 }
 
-func newDraftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) (*roundRow, error) {
-	tiers, err := json.Marshal(s.Tiers)
-	if err != nil {
-		return nil, fmt.Errorf("write tiers: %w", err)
-	}
+func newDraftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) *roundRow {
 	return &roundRow{
-		ID: id, Room: room, Title: s.Title, TotalCents: int64(s.Total), Packets: s.Packets,
-		Split: string(s.Split), Deal: string(s.Deal), Tiers: string(tiers), Pace: string(s.Pace),
-		Cap: s.Cap, MinCents: int64(s.Min), MaxCents: int64(s.Max),
-		CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
-		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-		Rehearsal: rehearsal, Phase: string(game.Draft), Algorithm: game.AmountsAlgorithm, CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
-	}, nil
+		ID: id, Room: room, Settings: s, Rehearsal: rehearsal, Phase: string(game.Draft), Algorithm: game.AmountsAlgorithm,
+		CreatedAt: now.UnixMilli(), Place: now.UnixMilli(),
+	}
 }
 
-func (r *roundRow) round() (game.Round, error) {
-	settings, err := r.settings()
-	if err != nil {
-		return game.Round{}, err
-	}
+func (r *roundRow) round() game.Round {
 	round := game.Round{
-		ID: r.ID, Room: r.Room, Settings: settings,
+		ID: r.ID, Room: r.Room, Settings: r.Settings,
 		Phase: game.Phase(r.Phase), Reason: game.CloseReason(r.Reason), Frozen: r.Frozen,
 		FreezeReason: game.FreezeReason(r.FreezeReason), FreezeVersion: r.FreezeVersion, Rehearsal: r.Rehearsal,
 		Secret: game.Secret(r.Secret), Commitment: r.Commitment,
@@ -220,19 +189,5 @@ func (r *roundRow) round() (game.Round, error) {
 	if r.Commitment != "" {
 		round.Algorithm = r.Algorithm
 	}
-	return round, nil
-}
-
-func (r *roundRow) settings() (game.Settings, error) {
-	var tiers []game.Tier
-	if err := json.Unmarshal([]byte(r.Tiers), &tiers); err != nil {
-		return game.Settings{}, fmt.Errorf("read tiers of round %s: %w", r.ID, err)
-	}
-	return game.Settings{
-		Title: r.Title, Total: game.Cents(r.TotalCents), Packets: r.Packets,
-		Split: game.Split(r.Split), Deal: game.Deal(r.Deal), Tiers: tiers, Pace: game.Pace(r.Pace),
-		Cap: r.Cap, Min: game.Cents(r.MinCents), Max: game.Cents(r.MaxCents),
-		Countdown: time.Duration(r.CountdownMS) * time.Millisecond, Duration: time.Duration(r.DurationMS) * time.Millisecond,
-		DropsPerSecond: r.DropsPerSecond, BombPercent: r.BombPercent, CloseWhenSoldOut: r.CloseWhenSoldOut,
-	}, nil
+	return round
 }

@@ -16,7 +16,7 @@ func TestRoundIsReadAsItWasMade(t *testing.T) {
 	tiers := game.Settings{
 		Title: "第一场 'x'", Total: 1_070, Packets: 12, Split: game.SplitDealt, Deal: game.DealTiers,
 		Tiers: []game.Tier{{Packets: 10, Cents: 88}, {Packets: 2, Cents: 95}}, Pace: game.PaceBurst, Cap: 3, Min: 2, Max: 100,
-		Countdown: 1500 * time.Millisecond, Duration: 3 * time.Second, DropsPerSecond: 40, BombPercent: 50,
+		Countdown: 1500, Duration: 3000, DropsPerSecond: 40, BombPercent: 50,
 	}
 	largest := someSettings()
 	largest.Total, largest.Packets = game.MaxTotal, game.MaxPackets

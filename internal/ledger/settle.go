@@ -16,7 +16,7 @@ func (l *Ledger) AllBegunRounds(ctx context.Context) ([]game.Round, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read begun rounds: %w", err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
 // UnsettledRounds returns every begun round that is not settled, or whose keys in Redis have no time to live yet, in the order of
@@ -29,7 +29,7 @@ func (l *Ledger) UnsettledRounds(ctx context.Context) ([]game.Round, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read unsettled rounds: %w", err)
 	}
-	return toRounds(rows)
+	return toRounds(rows), nil
 }
 
 // NoteSettled takes a closed round to settled if its refund was applied and it is not frozen; otherwise the round is returned

@@ -144,13 +144,10 @@ func (l *Ledger) played(ctx context.Context, sums []playedSum) ([]game.PlayedRou
 		row := new(roundRow)
 		round := l.read.NewSelect().Model((*booksRow)(nil)).Column("round").Where("book = ?", sum.Book)
 		err := l.read.NewSelect().Model(row).Where("id = (?)", round).Scan(ctx)
-		if err == nil {
-			played[i].Round, err = row.round()
-		}
 		if err != nil {
 			return nil, fmt.Errorf("read a played round: %w", err)
 		}
-		played[i].Packets, played[i].Cents = sum.Packets, game.Cents(sum.Cents)
+		played[i] = game.PlayedRound{Round: row.round(), Packets: sum.Packets, Cents: game.Cents(sum.Cents)}
 	}
 	return played, nil
 }

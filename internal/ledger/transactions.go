@@ -38,7 +38,7 @@ func lockRound(ctx context.Context, tx bun.Tx, id string) (game.Round, error) {
 	if err := forUpdate(tx.NewSelect().Model(row).Where("id = ?", id)).Scan(ctx); err != nil {
 		return game.Round{}, mapNoRows(err)
 	}
-	return row.round()
+	return row.round(), nil
 }
 
 // lockBooks locks the books of a round that is locked already. game.ErrNotFound: the round was never begun.

@@ -104,7 +104,7 @@ func TestKnownNamesStayWhileTheyCannotBeReadAgain(t *testing.T) {
 		screen := &member{}
 		r.room.Watch(wire.RoleScreen, screen)
 		bob := r.books.Join(code, "bob")
-		round := r.begin(plan(func(s *game.Settings) { s.Duration = 5 * time.Minute }))
+		round := r.begin(plan(func(s *game.Settings) { s.Duration = 300_000 }))
 		until(round.StartsAt + 2000)
 		r.world.claim(round.ID, 1, bob.ID)
 		time.Sleep(time.Second)

@@ -79,8 +79,8 @@ func drawStory(t *rapid.T) story {
 	s.settings.Cap = rapid.IntRange(1, 3).Draw(t, "cap")
 	s.settings.Pace = rapid.SampledFrom([]game.Pace{game.PaceBurst, game.PaceEven}).Draw(t, "pace")
 	s.settings.CloseWhenSoldOut = rapid.Bool().Draw(t, "close when sold out")
-	s.settings.Duration = time.Duration(rapid.IntRange(3, 12).Draw(t, "duration")) * time.Second
-	s.settings.Countdown = time.Duration(rapid.IntRange(0, 2000).Draw(t, "countdown")) * time.Millisecond
+	s.settings.Duration = game.Millis(1000 * rapid.IntRange(3, 12).Draw(t, "duration"))
+	s.settings.Countdown = game.Millis(rapid.IntRange(0, 2000).Draw(t, "countdown"))
 	s.settings.BombPercent = 20
 	s.clock.spread = rapid.Int64Range(1, 300).Draw(t, "spread")
 	s.clock.off = rapid.Int64Range(-s.clock.spread, s.clock.spread).Draw(t, "off")

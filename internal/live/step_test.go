@@ -39,7 +39,7 @@ func TestAStepOfTheClockInACountdownIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		_, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		round := r.begin(plan(func(s *game.Settings) { s.Countdown = 30 * time.Second }))
+		round := r.begin(plan(func(s *game.Settings) { s.Countdown = 30_000 }))
 		time.Sleep(2 * time.Second)
 		r.clock.step.Store((10 * time.Minute).Milliseconds())
 		time.Sleep(100 * time.Millisecond)

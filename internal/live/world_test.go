@@ -64,8 +64,8 @@ func now() game.Moment { return game.Moment(time.Now().UnixMilli()) }
 func (w *world) open(round game.Round) game.Round {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	round.StartsAt = now() + game.Moment(round.Settings.Countdown.Milliseconds())
-	round.EndsAt = round.StartsAt + game.Moment(round.Settings.Duration.Milliseconds())
+	round.StartsAt = now() + game.Moment(round.Settings.Countdown)
+	round.EndsAt = round.StartsAt + game.Moment(round.Settings.Duration)
 	w.rounds[round.ID] = &state{round: round}
 	w.publish(game.Event{Room: round.Room, Round: round.ID})
 	return round

@@ -3,11 +3,14 @@ package rdb
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"redrain/internal/game"
 )
 
 // allScripts are compared with their headers. A test finds scripts that are missing here by their files.
@@ -126,6 +129,20 @@ func TestScriptsAvoidConstructsThatLoseMoney(t *testing.T) {
 			if strings.Contains(s.source, never) {
 				t.Errorf("%s.lua has %s", s.name, never)
 			}
+		}
+	}
+}
+
+// Of a round's settings, open.lua gets those that scripts decide by. A new one must be in either list.
+func TestOpenGetsTheSettingsThatScriptsNeed(t *testing.T) {
+	t.Parallel()
+	notNeeded := []string{"title", "deal", "tiers", "drops_per_second", "bomb_percent", "close_when_sold_out"}
+	args := strings.Fields(openScript.args)
+	settings := reflect.TypeFor[game.Settings]()
+	for i := range settings.NumField() {
+		name := settings.Field(i).Tag.Get("json")
+		if slices.Contains(args, strings.TrimSuffix(name, "_cents")) == slices.Contains(notNeeded, name) {
+			t.Errorf("%s is an argument of open.lua and not needed there, or neither", name)
 		}
 	}
 }

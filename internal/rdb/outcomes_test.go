@@ -30,7 +30,7 @@ func TestGrabReachesEveryOutcome(t *testing.T) {
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) {
 			split(s)
-			s.Packets, s.Pace, s.Countdown = 2, game.PaceEven, 5_000_000_000
+			s.Packets, s.Pace, s.Countdown = 2, game.PaceEven, 5_000
 		})
 		r.at(round, -5000)
 		r.expect(round, "ann1", game.Early)
@@ -157,7 +157,7 @@ func TestEvenPaceReleasesEachPacketAtItsMillisecond(t *testing.T) {
 		const packets, duration = 7, 3001
 		round := r.started(func(s *game.Settings) {
 			split(s)
-			s.Packets, s.Pace, s.Duration, s.Cap = packets, game.PaceEven, duration*1_000_000, packets
+			s.Packets, s.Pace, s.Duration, s.Cap = packets, game.PaceEven, duration, packets
 		})
 		for k := range packets {
 			due := int64(k) * 9 * duration

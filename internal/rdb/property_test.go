@@ -29,8 +29,8 @@ func anySettings(t *rapid.T) game.Settings {
 	s.Total = rapid.SampledFrom([]game.Cents{low, high, low + (high-low)/2, low + (high-low)/7}).Draw(t, "total")
 	s.Pace = rapid.SampledFrom([]game.Pace{game.PaceBurst, game.PaceEven}).Draw(t, "pace")
 	s.Cap = rapid.IntRange(1, 4).Draw(t, "cap")
-	s.Countdown = time.Duration(rapid.IntRange(0, 60_000).Draw(t, "countdown")) * time.Millisecond
-	s.Duration = time.Duration(rapid.IntRange(3000, 20_000).Draw(t, "duration")) * time.Millisecond
+	s.Countdown = game.Millis(rapid.IntRange(0, 60_000).Draw(t, "countdown"))
+	s.Duration = game.Millis(rapid.IntRange(3000, 20_000).Draw(t, "duration"))
 	if deal := rapid.SampledFrom([]game.Deal{"", game.DealDoubleMean, game.DealEqual, game.DealTiers}).Draw(t, "deal"); deal != "" {
 		s.Split, s.Deal = game.SplitDealt, deal
 		if deal == game.DealTiers {
@@ -72,7 +72,7 @@ func begin(ctx context.Context, t *rapid.T, r *rig) *play {
 // pass advances Redis' clock, often to a boundary.
 func (p *play) pass(t *rapid.T) {
 	s := p.round.Settings
-	next := len(p.claims) * 9 * int(s.Duration.Milliseconds()) / (10 * s.Packets)
+	next := len(p.claims) * 9 * int(int64(s.Duration)) / (10 * s.Packets)
 	edges := []game.Moment{
 		p.startsAt - 1, p.startsAt, p.startsAt + game.Moment(next), p.startsAt + game.Moment(next) + 1, p.endsAt - 1, p.endsAt,
 		p.now() + game.Moment(rapid.IntRange(0, 5000).Draw(t, "ms")),

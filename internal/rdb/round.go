@@ -30,7 +30,7 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	keys := []string{stateKey(round.ID), claimsKey(round.ID), outboxKey(round.ID), amountsKey(round.ID), staged}
 	asked := time.Now()
 	r, err := c.call(ctx, openScript, keys, round.ID, roomChannel(round.Room), settleGroup, lifetime.Milliseconds(),
-		s.Countdown.Milliseconds(), s.Duration.Milliseconds(), int64(s.Total), s.Packets, int64(s.Min), int64(s.Max),
+		int64(s.Countdown), int64(s.Duration), int64(s.Total), s.Packets, int64(s.Min), int64(s.Max),
 		string(s.Split), string(s.Pace), s.Cap, string(round.Secret), boolArg(round.Frozen), round.FreezeVersion)
 	if err != nil {
 		return game.Standing{}, err

@@ -16,7 +16,7 @@ import (
 func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
 	t.Parallel()
 	eachSplit(t, func(r *rig, split func(*game.Settings)) {
-		round := newRound(r.t, func(s *game.Settings) { split(s); s.Countdown = 7 * time.Second })
+		round := newRound(r.t, func(s *game.Settings) { split(s); s.Countdown = 7000 })
 		now := game.Moment(time.Now().UnixMilli() + 86_400_123)
 		r.now.Store(int64(now))
 		got, err := r.Open(r.t.Context(), round, amountsOf(round))

@@ -69,9 +69,9 @@ func (p *fakePool) Open(ctx context.Context, round game.Round, amounts []game.Ce
 	if k := p.keys[round.ID]; k != nil {
 		return k.now(p.Now()), nil
 	}
-	starts := p.Now() + game.Moment(round.Settings.Countdown.Milliseconds())
+	starts := p.Now() + game.Moment(round.Settings.Countdown)
 	k := &fakeKeys{secret: round.Secret, amounts: amounts, standing: game.Standing{
-		Round: round.ID, StartsAt: starts, EndsAt: starts + game.Moment(round.Settings.Duration.Milliseconds()),
+		Round: round.ID, StartsAt: starts, EndsAt: starts + game.Moment(round.Settings.Duration),
 		Left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total},
 	}}
 	p.keys[round.ID] = k

@@ -23,7 +23,7 @@ func (h *env) expectOpened(id string, on game.Moment) {
 	if !opened {
 		h.Fatalf("the round is %s and was not opened", h.readBooks(id).Phase)
 	}
-	at := keys.standing.StartsAt - game.Moment(testSettings().Countdown.Milliseconds())
+	at := keys.standing.StartsAt - game.Moment(testSettings().Countdown)
 	if at < on || at > on+1000 {
 		h.Errorf("opened %d ms after its plan", at-on)
 	}
@@ -63,7 +63,7 @@ func TestACancelledPlanDoesNotStart(t *testing.T) {
 func TestAPlannedRoundWaitsForTheOneBeforeIt(t *testing.T) {
 	withEnv(t, func(h *env) {
 		h.addInstance(rounds.Options{})
-		long := h.draft(func(s *game.Settings) { s.Duration = 2 * time.Minute })
+		long := h.draft(func(s *game.Settings) { s.Duration = 120_000 })
 		next := h.draft()
 		on := h.plan(long, 10*time.Second)
 		h.plan(next, 20*time.Second)

@@ -34,7 +34,7 @@ func TestRoundPhasesFromDraftToClosed(t *testing.T) {
 	withEnv(t, func(h *env) {
 		i := h.addInstance(rounds.Options{})
 		// No whole seconds, so that nothing is right only because Keep looks every second.
-		id := h.draft(func(s *game.Settings) { s.Countdown, s.Duration = 2345*time.Millisecond, 3678*time.Millisecond })
+		id := h.draft(func(s *game.Settings) { s.Countdown, s.Duration = 2345, 3678 })
 		begun := h.pool.Now()
 		round := h.must(i.Start(h.Context(), id))
 		if round.Phase != game.Countdown || round.StartsAt < begun+2345 || round.EndsAt != round.StartsAt+3678 {

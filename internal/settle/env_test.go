@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // soon bounds what a test waits for, on a busy machine too.
-const soon = 20 * time.Second
+const soon = 40 * time.Second
 
 // env is one Redis and one database, with clients for a test to inspect and break them.
 type env struct {

@@ -46,15 +46,20 @@ type Browser struct {
 // chromiumNames are the programs that will do, the first one found is taken.
 var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
 
+// running bounds how many browsers run at a time in one test binary: pages that get no time to draw miss what lasts for seconds only.
+var running = make(chan struct{}, 2)
+
 // Chromium starts a browser with a profile of its own, and ends it with the test. Options come after the
 // defaults and win: Chromium(t, chromedp.Flag("lang", "zh-CN")). Without a Chromium the test is skipped,
-// see Missing.
+// see Missing. It waits while two other tests have a browser, so a test must not start a second one.
 func Chromium(t testing.TB, options ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	path := findChromium()
 	if path == "" {
 		Missing(t, "chromium", "chromium")
 	}
+	running <- struct{}{}
+	t.Cleanup(func() { <-running })
 	options = append(quietFlags(path), options...)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)

@@ -83,14 +83,9 @@ func AppendResult(dst []byte, r Result) []byte {
 
 // RoundOf is the public form of a round. The secret shows only once the round is settled: before, it predicts amounts.
 func RoundOf(r game.Round) Round {
-	s := r.Settings
 	public := Round{
-		ID: r.ID, Room: r.Room, Title: s.Title, Phase: r.Phase, Reason: r.Reason, Frozen: r.Frozen, Rehearsal: r.Rehearsal,
-		TotalCents: s.Total, Packets: s.Packets, Split: s.Split, Deal: s.Deal, Tiers: s.Tiers, Pace: s.Pace, Cap: s.Cap,
-		MinCents: s.Min, MaxCents: s.Max, CountdownMS: s.Countdown.Milliseconds(), DurationMS: s.Duration.Milliseconds(),
-		DropsPerSecond: s.DropsPerSecond, BombPercent: s.BombPercent, CloseWhenSoldOut: s.CloseWhenSoldOut,
-		Place: r.Place, StartsOn: r.StartsOn, StartsAt: r.StartsAt, EndsAt: r.EndsAt,
-		Algorithm: r.Algorithm, Commitment: r.Commitment,
+		ID: r.ID, Room: r.Room, Phase: r.Phase, Reason: r.Reason, Frozen: r.Frozen, Rehearsal: r.Rehearsal, Settings: r.Settings,
+		Place: r.Place, StartsOn: r.StartsOn, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Algorithm: r.Algorithm, Commitment: r.Commitment,
 	}
 	if public.Tiers == nil {
 		public.Tiers = []game.Tier{}

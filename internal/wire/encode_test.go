@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
@@ -132,7 +131,7 @@ func TestRoundOfCarriesEverySetting(t *testing.T) {
 		Place: 1, StartsAt: 1800000010000, EndsAt: 1800000040000,
 		Settings: game.Settings{
 			Title: "年会第一场", Total: 88800, Packets: 100, Split: game.SplitLive, Pace: game.PaceEven, Cap: 3, Min: 1,
-			Countdown: 10 * time.Second, Duration: 30 * time.Second, DropsPerSecond: 8, BombPercent: 10, CloseWhenSoldOut: true,
+			Countdown: 10_000, Duration: 30_000, DropsPerSecond: 8, BombPercent: 10, CloseWhenSoldOut: true,
 		},
 	})
 	if written := Encode(RoundChanged{Round: got}); !bytes.Equal(written, text) {

@@ -9,35 +9,21 @@ import "redrain/internal/game"
 // (game.Algorithm) is 0 and Commitment empty in a draft. Hold is why it is frozen, empty while
 // it is not, or while that is not known yet.
 type Round struct {
-	ID               string            `json:"id"`
-	Room             string            `json:"room"`
-	Title            string            `json:"title"`
-	Phase            game.Phase        `json:"phase"`
-	Reason           game.CloseReason  `json:"reason"`
-	Frozen           bool              `json:"frozen"`
-	Hold             game.FreezeReason `json:"hold"`
-	Rehearsal        bool              `json:"rehearsal"`
-	TotalCents       game.Cents        `json:"total_cents"`
-	Packets          int               `json:"packets"`
-	Split            game.Split        `json:"split"`
-	Deal             game.Deal         `json:"deal"`
-	Tiers            []game.Tier       `json:"tiers"`
-	Pace             game.Pace         `json:"pace"`
-	Cap              int               `json:"cap"`
-	MinCents         game.Cents        `json:"min_cents"`
-	MaxCents         game.Cents        `json:"max_cents"`
-	CountdownMS      int64             `json:"countdown_ms"`
-	DurationMS       int64             `json:"duration_ms"`
-	DropsPerSecond   int               `json:"drops_per_second"`
-	BombPercent      int               `json:"bomb_percent"`
-	CloseWhenSoldOut bool              `json:"close_when_sold_out"`
-	Place            int64             `json:"place"`
-	StartsOn         game.Moment       `json:"starts_on"`
-	StartsAt         game.Moment       `json:"starts_at"`
-	EndsAt           game.Moment       `json:"ends_at"`
-	Algorithm        int               `json:"algorithm"`
-	Commitment       string            `json:"commitment"`
-	Secret           string            `json:"secret"`
+	ID        string            `json:"id"`
+	Room      string            `json:"room"`
+	Phase     game.Phase        `json:"phase"`
+	Reason    game.CloseReason  `json:"reason"`
+	Frozen    bool              `json:"frozen"`
+	Hold      game.FreezeReason `json:"hold"`
+	Rehearsal bool              `json:"rehearsal"`
+	game.Settings
+	Place      int64       `json:"place"`
+	StartsOn   game.Moment `json:"starts_on"`
+	StartsAt   game.Moment `json:"starts_at"`
+	EndsAt     game.Moment `json:"ends_at"`
+	Algorithm  int         `json:"algorithm"`
+	Commitment string      `json:"commitment"`
+	Secret     string      `json:"secret"`
 }
 
 // Room is a room as everybody may see it.
