@@ -43,6 +43,12 @@ func playOverTwo(t *testing.T, host *bots.Host, room string, settings map[string
 		t.Cleanup(tab.Disconnect)
 		players = append(players, tab)
 	}
+	testkit.Eventually(t, soon, func() error {
+		if online := players[0].Tally().Online; online != 500 {
+			return fmt.Errorf("500 players, 50 of them at both instances, count as %d online", online)
+		}
+		return nil
+	})
 	round := newRound(t, host, room, settings)
 	startRound(t, host, round.ID)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
