@@ -6,7 +6,7 @@ import (
 	"redrain/internal/game"
 )
 
-// roundBody is a round as a host asks for it: the total and the packets must be said, the rest has defaults.
+// roundBody is the request for a new round: total and packets are required, all other fields have defaults.
 type roundBody struct {
 	Title            string      `json:"title"`
 	TotalCents       *game.Cents `json:"total_cents"`
@@ -31,7 +31,7 @@ type tierBody struct {
 	Cents   *game.Cents `json:"cents"`
 }
 
-// newRoundBody holds the defaults, which stay where a request says nothing.
+// newRoundBody returns the defaults, which remain in fields that a request leaves out.
 func newRoundBody() roundBody {
 	s := game.DefaultSettings()
 	return roundBody{
@@ -41,7 +41,7 @@ func newRoundBody() roundBody {
 	}
 }
 
-// settings returns valid settings, or the first *game.Invalid.
+// settings returns validated settings, or the first *game.Invalid.
 func (b roundBody) settings() (game.Settings, error) {
 	title, refused := game.CleanTitle(b.Title)
 	if refused != nil {
@@ -71,7 +71,7 @@ func (b roundBody) tiers() []game.Tier {
 	return tiers
 }
 
-// milliseconds keeps what is far out of range out of range: a product that overflows could come back into it.
+// milliseconds converts to a duration. Values far out of range are clamped first, since an overflowing product could look valid.
 func milliseconds(ms int64) time.Duration {
 	const far = int64(24 * time.Hour / time.Millisecond)
 	return time.Duration(min(max(ms, -1), far)) * time.Millisecond
