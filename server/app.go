@@ -169,7 +169,7 @@ func (a *app) openDoors(ctx context.Context) error {
 	durable, warnings := a.durabilityChecks()
 	a.web, err = api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
-		Desk: a.books, Guests: a.books, Speaker: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
+		RoomAdmin: a.books, Guests: a.books, Publisher: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
 		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
@@ -194,9 +194,9 @@ func (a *app) openDoors(ctx context.Context) error {
 // checks are what this instance needs to play. Redis is proven in the background, however often anybody asks.
 func (a *app) checks() []api.Check {
 	return []api.Check{
-		{Name: "redis", Ask: a.redis.CheckReady, Took: a.redis.ProbeLatency},
-		{Name: "redis pub/sub", Ask: a.ear.Check, Took: a.ear.EchoLatency},
-		{Name: "database", Ask: a.books.Ping},
+		{Name: "redis", Run: a.redis.CheckReady, Latency: a.redis.ProbeLatency},
+		{Name: "redis pub/sub", Run: a.ear.Check, Latency: a.ear.EchoLatency},
+		{Name: "database", Run: a.books.Ping},
 	}
 }
 

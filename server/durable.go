@@ -32,7 +32,7 @@ func (a *app) durabilityChecks() (checks, warnings []api.Check) {
 	if a.embedded != nil {
 		return nil, nil
 	}
-	check := []api.Check{{Name: "durability", Ask: func(ctx context.Context) error {
+	check := []api.Check{{Name: "durability", Run: func(ctx context.Context) error {
 		if err := a.redis.CheckDurable(ctx); errors.Is(err, rdb.ErrNotDurable) {
 			return err
 		}

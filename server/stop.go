@@ -100,7 +100,7 @@ func (a *app) stop(ctx context.Context) error {
 // refuse closes the doors and tells everything to end that settling does not need.
 func (a *app) refuse(ctx context.Context) {
 	if a.web != nil {
-		a.web.Refuse()
+		a.web.RefuseRequests()
 	}
 	if a.http != nil { // ends its listener and idle connections now, and by its context the wait for the others
 		a.answered = make(chan error, 1)
@@ -166,7 +166,7 @@ func (a *app) finishRequests(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	cut := fmt.Errorf("%d requests under way are cut: %w", a.web.UnderWay(), ctx.Err())
+	cut := fmt.Errorf("%d requests under way are cut: %w", a.web.ActiveRequests(), ctx.Err())
 	return errors.Join(cut, a.http.Close())
 }
 

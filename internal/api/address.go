@@ -9,17 +9,16 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Proxies are the networks of the proxies in front of this server. What they say about a client is believed, what anybody
-// else says is not.
+// Proxies are the networks of the trusted reverse proxies in front of this server. Forwarded headers count only from them.
 type Proxies []netip.Prefix
 
-// ClientIP returns a function that tells a client's address: the nearest one in X-Forwarded-For that is no proxy of ours
-// if the connection comes from a proxy of ours, else the connection's own.
+// ClientIP returns a function that finds a client's address: if the connection comes from a trusted proxy, the last one in
+// X-Forwarded-For that is no trusted proxy itself; else the address of the connection.
 func (p Proxies) ClientIP() func(*http.Request) string {
 	if len(p) == 0 {
 		return echo.ExtractIPDirect()
 	}
-	// Echo would trust loopback, link-local and private networks unasked.
+	// By default Echo trusts loopback, link-local and private networks.
 	trust := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
 	for _, prefix := range p {
 		address := prefix.Masked().Addr()
@@ -29,8 +28,8 @@ func (p Proxies) ClientIP() func(*http.Request) string {
 	return echo.ExtractIPFromXFFHeader(trust...)
 }
 
-// https reports whether the client spoke TLS, to this server or to a proxy of ours.
-func (p Proxies) https(r *http.Request) bool {
+// isHTTPS reports whether the client used TLS, to this server or to a trusted proxy.
+func (p Proxies) isHTTPS(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
@@ -46,8 +45,9 @@ func (p Proxies) https(r *http.Request) bool {
 	return false
 }
 
-// network is what counts as one client: an IPv4 address, or the /64 in which an IPv6 client picks addresses at will.
-func network(ip string) string {
+// clientNetwork returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since an IPv6
+// client can use any address in its /64.
+func clientNetwork(ip string) string {
 	address, err := netip.ParseAddr(ip)
 	if err != nil {
 		return ip

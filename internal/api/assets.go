@@ -15,8 +15,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// mimeTypes are the files that are served, and as what: a machine may lack a table of types, and browsers refuse modules
-// of another type. Whatever is not here stays inside, so do sources of checks and notes.
+// mimeTypes maps the extensions of served files to media types. It does not depend on the operating system's table, which may be
+// missing, since browsers refuse modules of another type. Files with other extensions are not served.
 var mimeTypes = map[string]string{
 	".css":         "text/css; charset=utf-8",
 	".html":        "text/html; charset=utf-8",
@@ -33,19 +33,19 @@ var mimeTypes = map[string]string{
 	".woff2":       "font/woff2",
 }
 
-// incompressible types are packed already.
+// incompressible lists the types that are compressed already.
 var incompressible = map[string]bool{".jpg": true, ".mp3": true, ".png": true, ".webp": true, ".woff2": true}
 
-// asset is one file, ready to be served. The packed form has its own tag: it is another sequence of bytes.
+// asset is one file in memory, ready to be served. Its gzipped form has an ETag of its own, since its bytes differ.
 type asset struct {
-	mimeType  string
-	plain     []byte
-	tag       string
-	packed    []byte // gzip, nil where that would not be smaller
-	packedTag string
+	mimeType   string
+	plain      []byte
+	tag        string
+	gzipped    []byte // nil if gzip would not make it smaller
+	gzippedTag string
 }
 
-// The pages, by the file in which each lives.
+// The files of the pages.
 const (
 	pageJoin   = "join/index.html"
 	pagePlayer = "player/index.html"
@@ -53,8 +53,8 @@ const (
 	pageScreen = "screen/index.html"
 )
 
-// loadAssets reads all of the browser's files into memory, once: they are a few hundred kilobytes. public is the site's
-// address, or empty.
+// loadAssets reads all files of the browser's side into memory; they are a few hundred kilobytes. public is the site's URL, or
+// empty.
 func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 		if entry.IsDir() && entry.Name() == "node_modules" {
 			return fs.SkipDir
 		}
-		if entry.IsDir() || !served(name) {
+		if entry.IsDir() || !isServed(name) {
 			return nil
 		}
 		content, err := fs.ReadFile(files, name)
@@ -72,8 +72,8 @@ func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 			return err
 		}
 		if path.Ext(name) == ".html" {
-			content = preloadModules(withPictures(content, public), func(name string) []byte {
-				source, _ := fs.ReadFile(files, name) // what is not there fails in the browser, and in the pages' tests
+			content = preloadModules(addPictureOrigin(content, public), func(name string) []byte {
+				source, _ := fs.ReadFile(files, name) // a missing module fails in the browser and in the tests of the pages
 				return source
 			})
 		}
@@ -91,8 +91,8 @@ func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 	return assets, nil
 }
 
-// served tells what browsers need from what only checks need.
-func served(name string) bool {
+// isServed reports whether browsers need a file; tests and type checks need further ones.
+func isServed(name string) bool {
 	base := path.Base(name)
 	switch base {
 	case "package.json", "package-lock.json", "tsconfig.json":
@@ -102,8 +102,8 @@ func served(name string) bool {
 		!strings.Contains(base, ".test.") && !strings.Contains("/"+name, "/testdata/")
 }
 
-// withPictures spells out where the pictures of shared links are: those who fetch them do not take an address without a host.
-func withPictures(page []byte, public string) []byte {
+// addPictureOrigin makes the URLs of link preview pictures absolute: services that fetch them do not accept relative ones.
+func addPictureOrigin(page []byte, public string) []byte {
 	return bytes.ReplaceAll(page, []byte(`content="/assets/`), []byte(`content="`+public+`/assets/`))
 }
 
@@ -112,22 +112,22 @@ func newAsset(name string, content []byte) (*asset, error) {
 	hash := hex.EncodeToString(sum[:16])
 	file := &asset{
 		mimeType: mimeTypes[path.Ext(name)], plain: content,
-		tag: `"` + hash + `"`, packedTag: `"` + hash + `-gzip"`,
+		tag: `"` + hash + `"`, gzippedTag: `"` + hash + `-gzip"`,
 	}
 	if incompressible[path.Ext(name)] {
 		return file, nil
 	}
-	packed, err := pack(content)
+	packed, err := compress(content)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(packed) < len(content) {
-		file.packed = packed
+		file.gzipped = packed
 	}
 	return file, nil
 }
 
-func pack(content []byte) ([]byte, error) {
+func compress(content []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -142,17 +142,17 @@ func pack(content []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// serve answers with the file, or 304 to a browser that has it. Browsers ask every time: after an update no page may mix
-// old modules with new ones.
+// serve answers with the file, or with 304 if the browser has it. Browsers revalidate every time, so that after an update no page
+// mixes old modules with new ones.
 func (a *asset) serve(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, a.mimeType)
 	header.Set(echo.HeaderCacheControl, "no-cache")
 	content, tag := a.plain, a.tag
-	if a.packed != nil {
+	if a.gzipped != nil {
 		header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 		if acceptsGzip(c.Request().Header.Get(echo.HeaderAcceptEncoding)) {
-			content, tag = a.packed, a.packedTag
+			content, tag = a.gzipped, a.gzippedTag
 			header.Set(echo.HeaderContentEncoding, "gzip")
 		}
 	}
@@ -161,7 +161,7 @@ func (a *asset) serve(c echo.Context) error {
 	return nil
 }
 
-// acceptsGzip reads an Accept-Encoding header: gzip by name decides, else what is said of everything else.
+// acceptsGzip reports whether an Accept-Encoding header accepts gzip. An entry for gzip takes precedence over one for *.
 func acceptsGzip(header string) bool {
 	accepted := false
 	for _, part := range strings.Split(header, ",") {
@@ -181,8 +181,8 @@ func acceptsGzip(header string) bool {
 // page serves one of the pages.
 func (s *Server) page(name string) echo.HandlerFunc { return s.assets[name].serve }
 
-// roomPage serves a page of a room, whatever the code: the page itself says that there is no such room. Echo's last
-// parameter would take further slashes too.
+// roomPage serves a page of a room, whatever the code: the page itself shows that a room does not exist. The check for slashes is
+// needed because Echo's last path parameter may contain them.
 func (s *Server) roomPage(name string) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if code := c.Param("code"); code == "" || strings.Contains(code, "/") {

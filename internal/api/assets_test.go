@@ -12,8 +12,8 @@ import (
 	"redrain/web"
 )
 
-func TestPagesHaveTheirAddresses(t *testing.T) {
-	r := newRig(t)
+func TestPagesAreServedAtTheirPaths(t *testing.T) {
+	r := newTestServer(t)
 	for path, title := range map[string]string{
 		"/": "join", "/r/RAXN88": "player", "/r/raxn88": "player", "/host": "host", "/screen/RAXN88": "screen", "/r/RAXN88?lang=en": "player",
 	} {
@@ -29,27 +29,27 @@ func TestPagesHaveTheirAddresses(t *testing.T) {
 }
 
 func TestFilesAreRevalidated(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	for _, path := range []string{"/", "/assets/shared/app.js", "/assets/shared/base.css", "/assets/shared/icon.png"} {
 		first := r.call("GET", path, "")
 		tag := first.Header().Get("ETag")
 		if first.Code != 200 || len(tag) < 34 || first.Header().Get("Cache-Control") != "no-cache" {
 			t.Fatalf("%s: got %d, tag %s, %s", path, first.Code, tag, first.Header().Get("Cache-Control"))
 		}
-		again := r.call("GET", path, "", header("If-None-Match", tag))
+		again := r.call("GET", path, "", withHeader("If-None-Match", tag))
 		if again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != tag {
 			t.Errorf("%s again: got %d with %d bytes", path, again.Code, again.Body.Len())
 		}
-		if changed := r.call("GET", path, "", header("If-None-Match", `"older"`)); changed.Code != 200 || changed.Body.Len() == 0 {
+		if changed := r.call("GET", path, "", withHeader("If-None-Match", `"older"`)); changed.Code != 200 || changed.Body.Len() == 0 {
 			t.Errorf("%s after an update: got %d", path, changed.Code)
 		}
 	}
 }
 
-func TestTextIsPackedForThoseWhoTakeIt(t *testing.T) {
-	r := newRig(t)
+func TestTextFilesAreCompressedIfAccepted(t *testing.T) {
+	r := newTestServer(t)
 	plain := r.call("GET", "/assets/shared/app.js", "")
-	packed := r.call("GET", "/assets/shared/app.js", "", header("Accept-Encoding", "gzip, deflate, br"))
+	packed := r.call("GET", "/assets/shared/app.js", "", withHeader("Accept-Encoding", "gzip, deflate, br"))
 	if packed.Header().Get("Content-Encoding") != "gzip" || packed.Header().Get("Vary") != "Accept-Encoding" ||
 		packed.Header().Get("ETag") == plain.Header().Get("ETag") || packed.Body.Len() >= plain.Body.Len() {
 		t.Fatalf("got %v with %d bytes of %d", packed.Header(), packed.Body.Len(), plain.Body.Len())
@@ -62,10 +62,10 @@ func TestTextIsPackedForThoseWhoTakeIt(t *testing.T) {
 		t.Errorf("packed and plain differ, %v", err)
 	}
 	tag := packed.Header().Get("ETag")
-	if again := r.call("GET", "/assets/shared/app.js", "", header("Accept-Encoding", "gzip"), header("If-None-Match", tag)); again.Code != 304 {
+	if again := r.call("GET", "/assets/shared/app.js", "", withHeader("Accept-Encoding", "gzip"), withHeader("If-None-Match", tag)); again.Code != 304 {
 		t.Errorf("the packed form again: got %d", again.Code)
 	}
-	if image := r.call("GET", "/assets/shared/icon.png", "", header("Accept-Encoding", "gzip")); image.Header().Get("Content-Encoding") != "" {
+	if image := r.call("GET", "/assets/shared/icon.png", "", withHeader("Accept-Encoding", "gzip")); image.Header().Get("Content-Encoding") != "" {
 		t.Error("a picture is packed twice")
 	}
 }
@@ -81,8 +81,8 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 }
 
-func TestFilesHaveTheirTypes(t *testing.T) {
-	r := newRig(t)
+func TestFilesHaveMediaTypes(t *testing.T) {
+	r := newTestServer(t)
 	for path, want := range map[string]string{
 		"/assets/shared/app.js": "text/javascript; charset=utf-8", "/assets/shared/base.css": "text/css; charset=utf-8",
 		"/assets/shared/icon.png": "image/png",
@@ -93,8 +93,8 @@ func TestFilesHaveTheirTypes(t *testing.T) {
 	}
 }
 
-func TestWhatChecksNeedIsNotServed(t *testing.T) {
-	r := newRig(t)
+func TestDevelopmentFilesAreNotServed(t *testing.T) {
+	r := newTestServer(t)
 	for _, path := range []string{
 		"/assets/shared/app.test.js", "/assets/shared/testdata/a.json", "/assets/shared/types.d.ts", "/assets/shared/NOTES.md",
 		"/assets/package.json", "/assets/node_modules/typescript/tsc.js", "/assets/host/index.html", "/assets/", "/assets/shared",
@@ -107,14 +107,14 @@ func TestWhatChecksNeedIsNotServed(t *testing.T) {
 	}
 }
 
-func TestPagesMustBeComplete(t *testing.T) {
+func TestMissingPageIsAnError(t *testing.T) {
 	if _, err := loadAssets(fstest.MapFS{"join/index.html": {Data: []byte("x")}}, ""); err == nil || !strings.Contains(err.Error(), "player/index.html is missing") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// The real files: every page is there, and runs under the policy that forbids everything inline.
-func TestRealPagesKeepToThePolicy(t *testing.T) {
+// The embedded files: every page exists, and has nothing inline, which the policy forbids.
+func TestRealPagesComplyWithTheContentSecurityPolicy(t *testing.T) {
 	assets, err := loadAssets(web.Files, "")
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestRealPagesKeepToThePolicy(t *testing.T) {
 	}
 }
 
-func TestPicturesOfSharedLinksHaveAWholeAddress(t *testing.T) {
+func TestLinkPreviewPicturesHaveAbsoluteURLs(t *testing.T) {
 	pages := fstest.MapFS{}
 	for name, file := range testPages().(fstest.MapFS) {
 		pages[name] = file
@@ -142,7 +142,7 @@ func TestPicturesOfSharedLinksHaveAWholeAddress(t *testing.T) {
 		"":                         `<meta property="og:image" content="/assets/shared/share.png"><script src="/assets/a.js">`,
 		"https://rain.example.org": `<meta property="og:image" content="https://rain.example.org/assets/shared/share.png"><script src="/assets/a.js">`,
 	} {
-		r := newRig(t, func(o *Options) { o.Pages, o.PublicURL = pages, public })
+		r := newTestServer(t, func(o *Options) { o.Pages, o.PublicURL = pages, public })
 		if got := r.call("GET", "/r/RAXN88", "").Body.String(); got != want {
 			t.Errorf("with PUBLIC_URL %q the page is %s", public, got)
 		}

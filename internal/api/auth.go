@@ -10,24 +10,26 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// changes reports whether a method is one that changes something.
-func changes(method string) bool {
+// changesState reports whether requests with a method may change something.
+func changesState(method string) bool {
 	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
 }
 
-// refuseForeignOrigins keeps other sites' pages from changing anything with their visitors' cookies.
+// refuseForeignOrigins refuses requests that may change something from pages of other sites, which would use their visitors'
+// cookies.
 func (s *Server) refuseForeignOrigins(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if present, ok := s.Origins.Check(c.Request()); present && !ok && changes(c.Request().Method) {
+		if present, ok := s.Origins.Check(c.Request()); present && !ok && changesState(c.Request().Method) {
 			return errOriginRefused
 		}
 		return next(c)
 	}
 }
 
-// token finds the caller's token: a bearer token, else a cookie. To change something by cookie takes an Origin (that it is
-// an allowed one was checked before): without one it may be a browser that was tricked, with one it cannot be.
-func (s *Server) token(r *http.Request, cookie string) string {
+// readToken returns the caller's token: a bearer token, else that of a cookie. A cookie counts in a request that may change
+// something only if it has an Origin header (refuseForeignOrigins has checked which): without one, another site may have caused
+// the request.
+func (s *Server) readToken(r *http.Request, cookie string) string {
 	if header := r.Header.Get(echo.HeaderAuthorization); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
@@ -35,7 +37,7 @@ func (s *Server) token(r *http.Request, cookie string) string {
 		}
 		return token
 	}
-	if present, _ := s.Origins.Check(r); changes(r.Method) && !present {
+	if present, _ := s.Origins.Check(r); changesState(r.Method) && !present {
 		return ""
 	}
 	held, err := r.Cookie(cookie)
@@ -45,10 +47,10 @@ func (s *Server) token(r *http.Request, cookie string) string {
 	return held.Value
 }
 
-// hostOnly lets only hosts through.
+// hostOnly is middleware that refuses everybody but hosts.
 func (s *Server) hostOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := s.Sessions.Host(s.token(c.Request(), HostCookie)); err != nil {
+		if err := s.Sessions.Host(s.readToken(c.Request(), HostCookie)); err != nil {
 			return err
 		}
 		return next(c)
@@ -56,21 +58,20 @@ func (s *Server) hostOnly(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 func (s *Server) isHost(c echo.Context) bool {
-	return s.Sessions.Host(s.token(c.Request(), HostCookie)) == nil
+	return s.Sessions.Host(s.readToken(c.Request(), HostCookie)) == nil
 }
 
-// playerOf returns the id of the caller as a player of this room.
-func (s *Server) playerOf(c echo.Context, room string) (string, error) {
-	return s.Sessions.Player(s.token(c.Request(), PlayerCookie(room)), room)
+// playerID returns the calling player's id, from their session for this room.
+func (s *Server) playerID(c echo.Context, room string) (string, error) {
+	return s.Sessions.Player(s.readToken(c.Request(), PlayerCookie(room)), room)
 }
 
-// setCookie hands out a token that scripts cannot read and other sites' requests do not carry. A lifetime below 0 takes the
-// cookie back.
+// setCookie sets a cookie that scripts cannot read and that requests from other sites do not carry. A lifetime below 0 deletes it.
 func (s *Server) setCookie(c echo.Context, name, token string, lasts time.Duration) {
 	c.SetCookie(&http.Cookie{
 		Name: name, Value: token, Path: "/", MaxAge: int(lasts.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(s.PublicURL, "https://") || s.Proxies.https(c.Request()),
+		Secure: strings.HasPrefix(s.PublicURL, "https://") || s.Proxies.isHTTPS(c.Request()),
 	})
 }
 
@@ -82,7 +83,7 @@ type tokenAnswer struct {
 	Token string `json:"token"`
 }
 
-// logIn starts a host's session. Wrong and right passwords cost an attempt alike: who is over the limit learns nothing.
+// logIn starts a host's session. Right passwords count as attempts too, so a client above the limit learns nothing from its guesses.
 func (s *Server) logIn(c echo.Context) error {
 	if !s.passwords.allow(c.RealIP()) {
 		return errTooManyRequest
@@ -91,14 +92,14 @@ func (s *Server) logIn(c echo.Context) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	if !samePassword(*body.Password, s.Password) {
+	if !equalPasswords(*body.Password, s.Password) {
 		return errWrongPassword
 	}
-	token, err := s.Sessions.NewHost()
+	token, err := s.Sessions.NewHostToken()
 	if err != nil {
 		return err
 	}
-	s.setCookie(c, HostCookie, token, hostSession)
+	s.setCookie(c, HostCookie, token, hostSessionLifetime)
 	return answer(c, http.StatusOK, tokenAnswer{token})
 }
 
@@ -107,8 +108,8 @@ func (s *Server) logOut(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// samePassword takes the same time whatever the guess, its length included.
-func samePassword(guess, password string) bool {
+// equalPasswords compares in constant time, whatever the length of the guess.
+func equalPasswords(guess, password string) bool {
 	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }

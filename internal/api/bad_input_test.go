@@ -8,7 +8,7 @@ import (
 
 // badRounds are bodies for a new round, or a preview of one, that must be refused.
 var badRounds = []struct{ body, field, code string }{
-	// wrong form: bad_body, 400
+	// invalid JSON or types: bad_body, 400
 	{``, "", "bad_body"},
 	{`null`, "", "bad_body"},
 	{`[]`, "", "bad_body"},
@@ -34,7 +34,7 @@ var badRounds = []struct{ body, field, code string }{
 	{`{"total_cents":100,"packets":10,"tiers":[{"packets":10}]}`, "tiers[0].cents", "bad_body"},
 	{`{"total_cents":100,"packets":10,"tiers":[{"packets":10,"cents":10,"x":1}]}`, "tiers[0].x", "bad_body"},
 	{`{"total_cents":100,"packets":10,"close_when_sold_out":1}`, "close_when_sold_out", "bad_body"},
-	// right form, wrong meaning: 422
+	// values out of range: 422
 	{`{"total_cents":0,"packets":10}`, "total_cents", "out_of_range"},
 	{`{"total_cents":-100,"packets":10}`, "total_cents", "out_of_range"},
 	{`{"total_cents":10000000001,"packets":10}`, "total_cents", "out_of_range"},
@@ -67,26 +67,26 @@ func TestBadRoundsAreRefusedAndChangeNothing(t *testing.T) {
 	statuses := map[string]int{"bad_body": 400, "too_large": 413}
 	for _, path := range []string{"/api/rooms/RAXN88/rounds", "/api/rounds/preview"} {
 		for _, bad := range badRounds {
-			r := newRig(t)
+			r := newTestServer(t)
 			status, ok := statuses[bad.code]
 			if !ok {
 				status = 422
 			}
-			refused := wantRefused(t, r.call("POST", path, bad.body, asHost, header("Content-Type", "application/json")), status, bad.code)
+			refused := wantRefused(t, r.call("POST", path, bad.body, asHost, withHeader("Content-Type", "application/json")), status, bad.code)
 			if refused.Field != bad.field {
 				t.Errorf("%.90s: the field at fault is %q, want %q", bad.body, refused.Field, bad.field)
 			}
-			if r.books.changed != 0 {
-				t.Errorf("%.90s: changed %d things", bad.body, r.books.changed)
+			if r.store.changed != 0 {
+				t.Errorf("%.90s: changed %d things", bad.body, r.store.changed)
 			}
 		}
 	}
 }
 
-// requests are those that are refused for their address, headers or small bodies.
+// badRequests must be refused because of their path, headers or bodies.
 var badRequests = []struct {
 	method, path, body string
-	change             with
+	change             requestOption
 	status             int
 	code               string
 }{
@@ -98,34 +98,34 @@ var badRequests = []struct {
 	{"POST", "/api/rooms", `{"name":" \u3164 "}`, asHost, 422, "name_blank"},
 	{"POST", "/api/rooms", `{"name":"` + strings.Repeat("雨", 25) + `"}`, asHost, 422, "name_too_long"},
 	{"POST", "/api/rooms", `{"name":"a\nb"}`, asHost, 422, "name_invalid"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":7}`, nobody, 400, "bad_body"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a","id":"x"}`, nobody, 400, "bad_body"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":""}`, nobody, 422, "name_blank"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"` + strings.Repeat("a", 25) + `"}`, nobody, 422, "name_too_long"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"` + strings.Repeat("a", maxBody) + `"}`, nobody, 413, "too_large"},
-	{"POST", "/api/rooms/NRNE22/players", `{"nickname":"a"}`, nobody, 404, "room_not_found"},
-	{"POST", "/api/host/session", `{"password":1}`, nobody, 400, "bad_body"},
-	{"POST", "/api/host/session", `{"password":"x","token":"y"}`, nobody, 400, "bad_body"},
-	{"POST", "/api/host/session", `{"password":"x"}`, nobody, 401, "wrong_password"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":7}`, asStranger, 400, "bad_body"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a","id":"x"}`, asStranger, 400, "bad_body"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":""}`, asStranger, 422, "name_blank"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"` + strings.Repeat("a", 25) + `"}`, asStranger, 422, "name_too_long"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"` + strings.Repeat("a", maxBody) + `"}`, asStranger, 413, "too_large"},
+	{"POST", "/api/rooms/NRNE22/players", `{"nickname":"a"}`, asStranger, 404, "room_not_found"},
+	{"POST", "/api/host/session", `{"password":1}`, asStranger, 400, "bad_body"},
+	{"POST", "/api/host/session", `{"password":"x","token":"y"}`, asStranger, 400, "bad_body"},
+	{"POST", "/api/host/session", `{"password":"x"}`, asStranger, 401, "wrong_password"},
 	{"POST", "/api/rounds/" + roundA + "/start", `{"force":true}`, asHost, 400, "bad_body"},
 	{"POST", "/api/rounds/" + roundA + "/start", `now`, asHost, 400, "bad_body"},
 	{"POST", "/api/rounds/" + roundA + "/explode", ``, asHost, 404, "not_found"},
 	{"POST", "/api/rounds/7/start", ``, asHost, 404, "round_not_found"},
 	{"POST", "/api/rounds/" + strings.ToUpper(playerA) + "/stop", ``, asHost, 404, "round_not_found"},
 	{"POST", "/api/rounds/" + roundA + "%27%20OR%201=1/stop", ``, asHost, 404, "round_not_found"},
-	{"POST", "/api/rooms", `name=a`, header("Content-Type", "application/x-www-form-urlencoded"), 401, "unauthorized"},
-	{"POST", "/api/rooms/RAXN88/players", `nickname=a`, header("Content-Type", "application/x-www-form-urlencoded"), 415, "not_json"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, header("Content-Type", "text/plain"), 415, "not_json"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, header("Content-Type", ""), 415, "not_json"},
-	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, header("Content-Type", "application/json; charset=gbk"), 415, "not_json"},
-	{"GET", "/api/rooms/O0O0O0", ``, nobody, 404, "room_not_found"},
-	{"GET", "/api/rooms/..%2F..%2Fetc", ``, nobody, 404, "room_not_found"},
-	{"GET", "/api/rooms/NRNE22", ``, nobody, 404, "room_not_found"},
-	{"GET", "/api/rooms/NRNE22/qr.svg", ``, nobody, 404, "room_not_found"},
-	{"GET", "/api/rounds/7", ``, nobody, 404, "round_not_found"},
-	{"GET", "/api/rounds/" + unknown, ``, nobody, 404, "round_not_found"},
+	{"POST", "/api/rooms", `name=a`, withHeader("Content-Type", "application/x-www-form-urlencoded"), 401, "unauthorized"},
+	{"POST", "/api/rooms/RAXN88/players", `nickname=a`, withHeader("Content-Type", "application/x-www-form-urlencoded"), 415, "not_json"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, withHeader("Content-Type", "text/plain"), 415, "not_json"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, withHeader("Content-Type", ""), 415, "not_json"},
+	{"POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, withHeader("Content-Type", "application/json; charset=gbk"), 415, "not_json"},
+	{"GET", "/api/rooms/O0O0O0", ``, asStranger, 404, "room_not_found"},
+	{"GET", "/api/rooms/..%2F..%2Fetc", ``, asStranger, 404, "room_not_found"},
+	{"GET", "/api/rooms/NRNE22", ``, asStranger, 404, "room_not_found"},
+	{"GET", "/api/rooms/NRNE22/qr.svg", ``, asStranger, 404, "room_not_found"},
+	{"GET", "/api/rounds/7", ``, asStranger, 404, "round_not_found"},
+	{"GET", "/api/rounds/" + unknown, ``, asStranger, 404, "round_not_found"},
 	{"GET", "/api/rounds/" + unknown + "/claims", ``, asHost, 404, "round_not_found"},
-	{"GET", "/api/rounds/" + unknown + "/claims/me", ``, nobody, 404, "round_not_found"},
+	{"GET", "/api/rounds/" + unknown + "/claims/me", ``, asStranger, 404, "round_not_found"},
 	{"GET", "/api/rounds/" + roundA + "/claims?after=-1", ``, asHost, 400, "bad_request"},
 	{"GET", "/api/rounds/" + roundA + "/claims?after=1.5", ``, asHost, 400, "bad_request"},
 	{"GET", "/api/rounds/" + roundA + "/claims?after=", ``, asHost, 400, "bad_request"},
@@ -144,30 +144,30 @@ var badRequests = []struct {
 	{"GET", "/api/rooms/RAXN88/players?after=5.-1", ``, asHost, 400, "bad_request"},
 	{"GET", "/api/rooms/RAXN88/players?after=5.1&before=5." + playerA, ``, asHost, 400, "bad_request"},
 	{"GET", "/api/rooms/RAXN88/players?name=%ff", ``, asHost, 400, "bad_request"},
-	{"GET", "/api/rooms/RAXN88/players?name=" + strings.Repeat("a", guestNameMost+1), ``, asHost, 400, "bad_request"},
-	{"GET", "/api/nothing", ``, nobody, 404, "not_found"},
-	{"GET", "/api", ``, nobody, 404, "not_found"},
+	{"GET", "/api/rooms/RAXN88/players?name=" + strings.Repeat("a", maxNameSearch+1), ``, asHost, 400, "bad_request"},
+	{"GET", "/api/nothing", ``, asStranger, 404, "not_found"},
+	{"GET", "/api", ``, asStranger, 404, "not_found"},
 	{"PUT", "/api/rooms/RAXN88", `{}`, asHost, 405, "method_not_allowed"},
 	{"PUT", "/api/rounds/" + roundA, ``, asHost, 405, "method_not_allowed"},
-	{"POST", "/", ``, nobody, 405, "method_not_allowed"},
-	{"POST", "/nothing", ``, nobody, 404, "not_found"},
+	{"POST", "/", ``, asStranger, 405, "method_not_allowed"},
+	{"POST", "/nothing", ``, asStranger, 404, "not_found"},
 }
 
-func nobody(*rig, *http.Request) {}
+func asStranger(*testServer, *http.Request) {}
 
 func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 	for _, bad := range badRequests {
 		t.Run(bad.method+" "+bad.path, func(t *testing.T) {
-			r := newRig(t)
+			r := newTestServer(t)
 			wantRefused(t, r.call(bad.method, bad.path, bad.body, bad.change), bad.status, bad.code)
-			if r.books.changed != 0 {
-				t.Errorf("changed %d things", r.books.changed)
+			if r.store.changed != 0 {
+				t.Errorf("changed %d things", r.store.changed)
 			}
 		})
 	}
 }
 
-// needsSession are calls that a stranger must not make.
+// needsSession lists calls that need a session.
 var needsSession = [][2]string{
 	{"DELETE", "/api/host/session"},
 	{"POST", "/api/rooms"},
@@ -183,17 +183,17 @@ var needsSession = [][2]string{
 	{"GET", "/api/rounds/" + roundA + "/claims/me"},
 }
 
-func TestStrangersAreRefused(t *testing.T) {
-	r := newRig(t)
+func TestCallsWithoutASessionAreRefused(t *testing.T) {
+	r := newTestServer(t)
 	for _, call := range needsSession {
 		wantRefused(t, r.call(call[0], call[1], ""), 401, "unauthorized")
-		wantRefused(t, r.call(call[0], call[1], "", header("Authorization", "Bearer x.y.z")), 401, "unauthorized")
-		wantRefused(t, r.call(call[0], call[1], "", header("Authorization", "Basic aG9zdDpob3N0")), 401, "unauthorized")
+		wantRefused(t, r.call(call[0], call[1], "", withHeader("Authorization", "Bearer x.y.z")), 401, "unauthorized")
+		wantRefused(t, r.call(call[0], call[1], "", withHeader("Authorization", "Basic aG9zdDpob3N0")), 401, "unauthorized")
 		if !strings.HasSuffix(call[1], "/me") {
 			wantRefused(t, r.call(call[0], call[1], "", asPlayer(code, playerA)), 401, "unauthorized")
 		}
 	}
-	if r.books.changed != 0 {
-		t.Errorf("changed %d things", r.books.changed)
+	if r.store.changed != 0 {
+		t.Errorf("changed %d things", r.store.changed)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // maxBody bounds a request's body, in bytes. The largest sensible one, 20 tiers, has 1 KB.
 const maxBody = 16 << 10
 
-// readBody reads a JSON body strictly, see wire.DecodeBody. A body of another type is refused unread, which also keeps out
-// the forms that foreign pages can send without asking the browser.
+// readBody reads a JSON body strictly, see wire.DecodeBody. A body of another media type is refused before it is read. That also
+// refuses HTML forms, which pages of other sites can submit without a CORS preflight.
 func readBody(c echo.Context, into any) error {
 	mediaType, parameters, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType))
 	if err != nil || mediaType != echo.MIMEApplicationJSON {
@@ -26,7 +26,7 @@ func readBody(c echo.Context, into any) error {
 	return wire.DecodeBody(c.Request().Body, maxBody, into)
 }
 
-// readNoBody is for requests that say everything by their address: no body, or an empty object.
+// readNoBody accepts no body or an empty object, for requests whose path is all there is to them.
 func readNoBody(c echo.Context) error {
 	if c.Request().ContentLength == 0 {
 		return nil
@@ -34,8 +34,8 @@ func readNoBody(c echo.Context) error {
 	return readBody(c, &struct{}{})
 }
 
-// number reads a whole number from the query, or takes its default.
-func number(c echo.Context, name string, low, high, otherwise int) (int, error) {
+// parseQueryInt reads a whole number from low to high from the query string; otherwise is the default.
+func parseQueryInt(c echo.Context, name string, low, high, otherwise int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return otherwise, nil
 	}

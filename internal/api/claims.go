@@ -10,36 +10,36 @@ import (
 	"redrain/internal/wire"
 )
 
-// How many claims one answer may hold.
+// How many claims one response may hold.
 const (
-	claimsUsual = 200
-	claimsMost  = 1000
+	defaultClaims = 200
+	maxClaims     = 1000
 )
 
 type claimsAnswer struct {
 	Claims []wire.Claim `json:"claims"`
 }
 
-// claimsPage is a part of a round's claims; Next is the `after` of the next part, 0 if this was the last one.
+// claimsPage is a page of a round's claims; Next is the `after` of the next page, 0 on the last one.
 type claimsPage struct {
 	Claims []wire.Claim `json:"claims"`
 	Next   int          `json:"next"`
 }
 
-// pageOf is which part of which round's claims, or payouts, is asked for: up to limit of them with a number above after.
-func (s *Server) pageOf(c echo.Context) (round game.Round, after, limit int, err error) {
-	if after, err = number(c, "after", 0, game.MaxPackets, 0); err != nil {
+// parseNumberedPage returns of which round which page of claims or payouts is requested: up to limit with a number above after.
+func (s *Server) parseNumberedPage(c echo.Context) (round game.Round, after, limit int, err error) {
+	if after, err = parseQueryInt(c, "after", 0, game.MaxPackets, 0); err != nil {
 		return round, 0, 0, err
 	}
-	if limit, err = number(c, "limit", 1, claimsMost, claimsUsual); err != nil {
+	if limit, err = parseQueryInt(c, "limit", 1, maxClaims, defaultClaims); err != nil {
 		return round, 0, 0, err
 	}
-	round, err = s.roundOf(c)
+	round, err = s.readRound(c)
 	return round, after, limit, err
 }
 
 func (s *Server) listClaims(c echo.Context) error {
-	round, after, limit, err := s.pageOf(c)
+	round, after, limit, err := s.parseNumberedPage(c)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Server) listClaims(c echo.Context) error {
 	return answer(c, http.StatusOK, page)
 }
 
-// withNicknames fills in who made each claim, with one question for all.
+// withNicknames fills in the nickname of each claim's player. It reads them all in one call.
 func (s *Server) withNicknames(ctx context.Context, claims []wire.Claim) ([]wire.Claim, error) {
 	seen := make(map[string]bool, len(claims))
 	var players []string
@@ -81,17 +81,17 @@ func (s *Server) withNicknames(ctx context.Context, claims []wire.Claim) ([]wire
 	return claims, nil
 }
 
-// showMyClaims opens a player's packets (拆): it reads what was granted, however often it is asked, and never writes.
+// showMyClaims shows the calling player's claims in a round, when the player opens the packets (拆). It never writes.
 func (s *Server) showMyClaims(c echo.Context) error {
-	round, err := s.roundToOpen(c, roundFresh)
+	round, err := s.readCachedRound(c, cachedRoundAge)
 	if err != nil {
 		return err
 	}
-	me, err := s.playerOf(c, round.Room)
+	me, err := s.playerID(c, round.Room)
 	if err != nil {
 		return err
 	}
-	claims, err := s.opened(c.Request().Context(), round, me)
+	claims, err := s.readPlayerClaims(c.Request().Context(), round, me)
 	if err != nil {
 		return err
 	}

@@ -8,20 +8,19 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-func bearer(token string) with { return header("Authorization", "Bearer "+token) }
+func withBearerToken(token string) requestOption { return withHeader("Authorization", "Bearer "+token) }
 
-// A session that is over, or that an instance with another clock made, is still somebody's: who joins with it stays the player
-// that they are.
-func TestNobodyBecomesASecondPlayerByTheClock(t *testing.T) {
+// Joining with an expired session, or with one issued by an instance whose clock is ahead, must not create a second player.
+func TestExpiredOrFutureSessionJoinsAsTheSamePlayer(t *testing.T) {
 	const now = 1_800_000_000
 	for name, change := range map[string]func(jwt.MapClaims){
-		"good": keep, "over": set("exp", now-1000), "a second from the future": set("iat", now+1), "from the future": set("iat", now+3600), "not valid yet": set("nbf", now+3600),
+		"good": keepClaims, "over": setClaim("exp", now-1000), "a second from the future": setClaim("iat", now+1), "from the future": setClaim("iat", now+3600), "not valid yet": setClaim("nbf", now+3600),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			r.books.rooms[0].Locked = true // to newcomers
-			token := forged(t, change, jwt.SigningMethodHS256, secret)
-			response := r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"another"}`, bearer(token))
+			r := newTestServer(t)
+			r.store.rooms[0].Locked = true // to newcomers
+			token := signModifiedToken(t, change, jwt.SigningMethodHS256, secret)
+			response := r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"another"}`, withBearerToken(token))
 			var joined joinedAnswer
 			if err := json.Unmarshal(response.Body.Bytes(), &joined); err != nil || response.Code != 201 || joined.Player.ID != playerA {
 				t.Fatalf("got %d %s", response.Code, response.Body)
@@ -32,18 +31,21 @@ func TestNobodyBecomesASecondPlayerByTheClock(t *testing.T) {
 			if cookies := response.Result().Cookies(); len(cookies) != 1 || cookies[0].Value != joined.Token {
 				t.Errorf("got the cookies %v", cookies)
 			}
-			if r.books.changed > 0 {
+			if r.store.changed > 0 {
 				t.Error("a player was made")
 			}
-			wantRefused(t, r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":" "}`, bearer(token)), 422, "name_blank")
+			wantRefused(t, r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":" "}`, withBearerToken(token)), 422, "name_blank")
 		})
 	}
 }
 
-// A player's page asks players/me whether to ask for a nickname. A session that is refused for its time alone is no reason to.
-func TestASessionFromTheFutureIsNotRefusedAsNone(t *testing.T) {
-	r := newRig(t)
-	at := func(iat int) with { return bearer(forged(t, set("iat", iat), jwt.SigningMethodHS256, secret)) }
+// A player's page calls players/me to decide whether to show the nickname form. A session that is refused only because of its time
+// must not lead to the form.
+func TestSessionFromTheFutureIsAnsweredAsBusy(t *testing.T) {
+	r := newTestServer(t)
+	at := func(iat int) requestOption {
+		return withBearerToken(signModifiedToken(t, setClaim("iat", iat), jwt.SigningMethodHS256, secret))
+	}
 	if response := r.call("GET", "/api/rooms/RAXN88/players/me", "", at(1_800_000_060)); response.Code != 200 {
 		t.Errorf("a minute ahead: got %d %s", response.Code, response.Body)
 	}
@@ -55,29 +57,29 @@ func TestASessionFromTheFutureIsNotRefusedAsNone(t *testing.T) {
 	}
 }
 
-func TestASessionOfSomebodyElseJoinsNobody(t *testing.T) {
-	r := newRig(t)
+func TestForeignSessionJoinsAsANewPlayer(t *testing.T) {
+	r := newTestServer(t)
 	join := func(change func(jwt.MapClaims)) int {
-		return r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, bearer(forged(t, change, jwt.SigningMethodHS256, secret))).Code
+		return r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, withBearerToken(signModifiedToken(t, change, jwt.SigningMethodHS256, secret))).Code
 	}
 	for name, change := range map[string]func(jwt.MapClaims){
-		"another room": set("room", "NRNE22"), "a player whom the books do not know": set("sub", newcomer),
+		"another room": setClaim("room", "NRNE22"), "a player whom the books do not know": setClaim("sub", newcomer),
 	} {
-		before := r.books.changed
-		if got := join(change); got != 201 || r.books.changed != before+1 {
-			t.Errorf("%s: got %d, and %d players were made", name, got, r.books.changed-before)
+		before := r.store.changed
+		if got := join(change); got != 201 || r.store.changed != before+1 {
+			t.Errorf("%s: got %d, and %d players were made", name, got, r.store.changed-before)
 		}
 	}
-	for i := range r.books.players {
-		r.books.players[i].Blocked = true
+	for i := range r.store.players {
+		r.store.players[i].Blocked = true
 	}
-	if got := join(keep); got != 403 {
+	if got := join(keepClaims); got != 403 {
 		t.Errorf("who is blocked joins again: %d", got)
 	}
 }
 
-func TestTheClockOfTheHostsOwnAppMayDifferByAMinute(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.PlayerSecret = playerSecret })
+func TestClockOfTheHostsAppMayDifferByAMinute(t *testing.T) {
+	r := newTestServer(t, func(o *Options) { o.PlayerSecret = playerSecret })
 	now := int(r.clock.Now().Unix())
 	for name, tt := range map[string]struct {
 		claim string

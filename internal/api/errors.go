@@ -12,7 +12,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// refusal is what a client hears instead of an answer.
+// refusal is an error with its HTTP status, and the code, field and message that a client gets.
 type refusal struct {
 	status  int
 	code    string
@@ -22,7 +22,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
-// The refusals that this package makes by itself.
+// The refusals of this package.
 var (
 	errUnauthorized   = &refusal{http.StatusUnauthorized, "unauthorized", "", "this needs a session: log in or join first"}
 	errWrongPassword  = &refusal{http.StatusUnauthorized, "wrong_password", "password", "this is not the password"}
@@ -56,8 +56,8 @@ func notReady(reason string) *refusal {
 	return &refusal{http.StatusServiceUnavailable, "not_ready", "", reason}
 }
 
-// sentinels maps what other packages return.
-var sentinels = []struct {
+// refusalsByError maps the errors of other packages to refusals.
+var refusalsByError = []struct {
 	err     error
 	refusal *refusal
 }{
@@ -76,16 +76,16 @@ var sentinels = []struct {
 	{context.Canceled, errBusy}, // the client is gone and reads no answer
 }
 
-// refusalOf is the one place where errors become HTTP statuses and codes.
-func (s *Server) refusalOf(err error) *refusal {
-	refused := refusalOf(err)
+// refusalFor maps every error to an HTTP status and a code.
+func (s *Server) refusalFor(err error) *refusal {
+	refused := refusalFor(err)
 	if refused == errFault && s.Unavailable(err) {
 		return errBusy
 	}
 	return refused
 }
 
-func refusalOf(err error) *refusal {
+func refusalFor(err error) *refusal {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return refused
 	}
@@ -99,19 +99,19 @@ func refusalOf(err error) *refusal {
 		}
 		return &refusal{status, bad.Code, bad.Field, bad.Message}
 	}
-	for _, known := range sentinels {
+	for _, known := range refusalsByError {
 		if errors.Is(err, known.err) {
 			return known.refusal
 		}
 	}
 	if fromEcho, ok := errors.AsType[*echo.HTTPError](err); ok {
-		return refusalOfStatus(fromEcho.Code)
+		return refusalForStatus(fromEcho.Code)
 	}
 	return errFault
 }
 
-// refusalOfStatus puts what Echo itself refuses into this API's form.
-func refusalOfStatus(status int) *refusal {
+// refusalForStatus maps the status of an error of Echo itself to a refusal.
+func refusalForStatus(status int) *refusal {
 	for _, known := range []*refusal{errPageNotFound, errMethod, errTooLarge, errNotJSON, errTooManyRequest, errUnauthorized} {
 		if known.status == status {
 			return known
@@ -123,8 +123,8 @@ func refusalOfStatus(status int) *refusal {
 	return errFault
 }
 
-// orMissing names what is not there.
-func orMissing(err error, missing *refusal) error {
+// replaceNotFound replaces game.ErrNotFound with the refusal that names what does not exist.
+func replaceNotFound(err error, missing *refusal) error {
 	if errors.Is(err, game.ErrNotFound) {
 		return missing
 	}
@@ -141,14 +141,14 @@ type errorDetail struct {
 	Field   string `json:"field,omitempty"`
 }
 
-// refuse is Echo's error handler: it answers once, in one form, and logs what is the server's fault.
-func (s *Server) refuse(err error, c echo.Context) {
-	refused := s.refusalOf(err)
+// handleError is Echo's error handler. It answers with an error in JSON or a page, and logs errors that are the server's fault.
+func (s *Server) handleError(err error, c echo.Context) {
+	refused := s.refusalFor(err)
 	if refused.status == http.StatusInternalServerError {
 		s.Logger.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
 	}
 	if errors.Is(err, errFromFuture) {
-		s.skewed.Do(func() { s.Logger.Error("players or hosts are refused: set the clocks of all instances", "error", err) })
+		s.clockSkewLog.Do(func() { s.Logger.Error("players or hosts are refused: set the clocks of all instances", "error", err) })
 	}
 	if c.Response().Committed {
 		return
@@ -163,7 +163,7 @@ func (s *Server) refuse(err error, c echo.Context) {
 	}
 }
 
-// wantsPage tells people who mistyped an address from programs.
+// wantsPage reports whether a request comes from a person who opened a page, rather than from a client of the API.
 func wantsPage(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -183,7 +183,7 @@ const notFoundPage = `<!doctype html>
 </html>
 `
 
-// answer writes JSON, for this caller and this moment only.
+// answer writes a JSON response that must not be cached.
 func answer(c echo.Context, status int, body any) error {
 	text, err := wire.Marshal(body)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"redrain/internal/game"
 )
 
-func (b *books) BookedClaims(_ context.Context, _ string, after, limit int) ([]game.BookedClaim, error) {
+func (b *fakeStore) BookedClaims(_ context.Context, _ string, after, limit int) ([]game.BookedClaim, error) {
 	names := map[string]string{playerA: "=HYPERLINK(\"http://x\",\"小明\")", playerB: "Bob, \"B\""}
 	var booked []game.BookedClaim
 	for _, claim := range b.claims {
@@ -25,10 +25,10 @@ func (b *books) BookedClaims(_ context.Context, _ string, after, limit int) ([]g
 			booked = append(booked, game.BookedClaim{Claim: claim, At: 1_800_000_000_123, Nickname: names[claim.Player]})
 		}
 	}
-	return booked, b.enter()
+	return booked, b.record()
 }
 
-func (b *books) RoomBooks(_ context.Context, _, after string, limit int) ([]game.RoundBooks, error) {
+func (b *fakeStore) RoomBooks(_ context.Context, _, after string, limit int) ([]game.RoundBooks, error) {
 	round := b.rounds[1]
 	round.ID, round.Phase, round.Reason = unknown, game.Settled, game.Stopped
 	all := []game.RoundBooks{
@@ -36,50 +36,52 @@ func (b *books) RoomBooks(_ context.Context, _, after string, limit int) ([]game
 		{Round: round, Booked: game.Total{Packets: 2, Cents: 800}, Refunded: 88_000, PaidOut: 300},
 	}
 	all = all[1+slices.IndexFunc(all, func(books game.RoundBooks) bool { return books.Round.ID == after }):]
-	return all[:min(limit, len(all))], b.enter()
+	return all[:min(limit, len(all))], b.record()
 }
 
-func (b *books) RoomSum(context.Context, string) (game.RoomSum, error) {
-	return game.RoomSum{Budget: 177_600, Booked: game.Total{Packets: 5, Cents: 2305}, Refunded: 88_000, Held: 87_295, PaidOut: 300}, b.enter()
+func (b *fakeStore) RoomSum(context.Context, string) (game.RoomSum, error) {
+	return game.RoomSum{Budget: 177_600, Booked: game.Total{Packets: 5, Cents: 2305}, Refunded: 88_000, Held: 87_295, PaidOut: 300}, b.record()
 }
 
-func (b *books) Statement(_ context.Context, _ string, tell func([]game.StatementLine) error) error {
+func (b *fakeStore) Statement(_ context.Context, _ string, yield func([]game.StatementLine) error) error {
 	for _, line := range []game.StatementLine{
 		{At: 1_800_000_000_000, Round: roundA, Title: "+1 年会", Purpose: "escrow", Cents: -88_800, Balance: -88_800},
 		{At: 1_800_000_060_000, Round: roundA, Title: "+1 年会", Purpose: "refund", Cents: 88_000, Balance: -800},
 	} {
-		if err := tell([]game.StatementLine{line}); err != nil {
+		if err := yield([]game.StatementLine{line}); err != nil {
 			return err
 		}
 	}
-	return b.enter()
+	return b.record()
 }
 
-func (b *books) HostBalance(context.Context, string) (game.Cents, error) { return -89_600, b.enter() }
+func (b *fakeStore) HostBalance(context.Context, string) (game.Cents, error) {
+	return -89_600, b.record()
+}
 
-func (b *books) Payouts(_ context.Context, round string, after, limit int) ([]game.Payout, error) {
+func (b *fakeStore) Payouts(_ context.Context, round string, after, limit int) ([]game.Payout, error) {
 	all := []game.Payout{
 		{Round: round, Number: 1, Total: game.Total{Packets: 2, Cents: 893}, State: game.PayoutPaid, Attempts: 1, PaidAt: 7},
 		{Round: round, Number: 3, Total: game.Total{Packets: 1, Cents: 612}, State: game.PayoutFailed, Attempts: 9, Problem: "answered 500"},
 	}
 	all = slices.DeleteFunc(all, func(p game.Payout) bool { return p.Number <= after })
-	return all[:min(limit, len(all))], b.enter()
+	return all[:min(limit, len(all))], b.record()
 }
 
-func (b *books) PayoutSums(context.Context, string) (game.PayoutSums, error) {
-	return game.PayoutSums{Planned: true, Paid: game.Total{Packets: 2, Cents: 893}, Failed: game.Total{Packets: 1, Cents: 612}}, b.enter()
+func (b *fakeStore) PayoutSums(context.Context, string) (game.PayoutSums, error) {
+	return game.PayoutSums{Planned: true, Paid: game.Total{Packets: 2, Cents: 893}, Failed: game.Total{Packets: 1, Cents: 612}}, b.record()
 }
 
-func (b *books) ResendPayouts(_ context.Context, round string) (int, error) {
+func (b *fakeStore) ResendPayouts(_ context.Context, round string) (int, error) {
 	b.changed++
 	if _, err := b.Round(context.Background(), round); err != nil {
 		return 0, err
 	}
-	return 1, b.enter()
+	return 1, b.record()
 }
 
-func TestClaimsAreAFileThatSpreadsheetsOpen(t *testing.T) {
-	r := newRig(t)
+func TestClaimsFileIsCSVForSpreadsheets(t *testing.T) {
+	r := newTestServer(t)
 	response := r.call("GET", "/api/rounds/"+roundA+"/claims.csv", "", asHost)
 	want := "\xEF\xBB\xBFnumber,player,nickname,subject,drop,cents,amount,claimed_at\r\n" +
 		"1," + playerA + `,"'=HYPERLINK(""http://x"",""小明"")",,9,888,8.88,2027-01-15T08:00:00.123Z` + "\r\n" +
@@ -94,27 +96,27 @@ func TestClaimsAreAFileThatSpreadsheetsOpen(t *testing.T) {
 	}
 }
 
-func TestFormulasAreDefused(t *testing.T) {
+func TestFormulasAreEscaped(t *testing.T) {
 	for _, cell := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\u3000=1", "＝1", "＋1", "－1", "＠a"} {
-		if got := plainText(cell); got != "'"+cell {
+		if got := escapeFormula(cell); got != "'"+cell {
 			t.Errorf("%q is written as %q", cell, got)
 		}
 	}
 	for _, cell := range []string{"", " ", "小明", "a=1", "'=1", "1-1", "🧧=1"} {
-		if got := plainText(cell); got != cell {
+		if got := escapeFormula(cell); got != cell {
 			t.Errorf("%q is written as %q", cell, got)
 		}
 	}
 }
 
-// manyClaims are a round's claims that nobody keeps in memory.
-type manyClaims struct {
-	*books
+// generatedClaims generates a round's claims, so that they are not in memory.
+type generatedClaims struct {
+	*fakeStore
 	count int
 	after func(number int) error
 }
 
-func (m manyClaims) BookedClaims(_ context.Context, _ string, after, limit int) ([]game.BookedClaim, error) {
+func (m generatedClaims) BookedClaims(_ context.Context, _ string, after, limit int) ([]game.BookedClaim, error) {
 	page := make([]game.BookedClaim, min(limit, m.count-after))
 	for i := range page {
 		page[i] = game.BookedClaim{
@@ -124,21 +126,21 @@ func (m manyClaims) BookedClaims(_ context.Context, _ string, after, limit int) 
 	return page, m.after(after)
 }
 
-// A million claims are a file of 150 MB, of which a server holds a few pages.
-func TestAMillionClaimsStreamWithFlatMemory(t *testing.T) {
+// A million claims make a file of 150 MB, of which the server must hold only a few pages in memory.
+func TestMillionClaimsAreStreamedWithConstantMemory(t *testing.T) {
 	const count, most = 1_000_000, 24 << 20
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	highest := uint64(0)
-	many := manyClaims{books: newBooks(), count: count, after: func(number int) error {
+	many := generatedClaims{fakeStore: newFakeStore(), count: count, after: func(number int) error {
 		if number%50_000 == 0 {
 			runtime.ReadMemStats(&now)
 			highest = max(highest, now.HeapAlloc)
 		}
 		return nil
 	}}
-	r := newRig(t, func(o *Options) { o.Exports = many })
+	r := newTestServer(t, func(o *Options) { o.Exports = many })
 	server := httptest.NewServer(r.server)
 	defer server.Close()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
@@ -168,15 +170,15 @@ func TestAMillionClaimsStreamWithFlatMemory(t *testing.T) {
 	}
 }
 
-// A file that ends in the middle, after the books failed, must not look like a whole one.
-func TestABrokenFileIsCutOff(t *testing.T) {
-	many := manyClaims{books: newBooks(), count: 50_000, after: func(number int) error {
+// If the ledger fails in the middle of a file, the client must not take it for a complete one.
+func TestConnectionIsClosedWhenAFileCannotBeCompleted(t *testing.T) {
+	many := generatedClaims{fakeStore: newFakeStore(), count: 50_000, after: func(number int) error {
 		if number > 20_000 {
 			return errors.New("database went away")
 		}
 		return nil
 	}}
-	r := newRig(t, func(o *Options) { o.Exports = many })
+	r := newTestServer(t, func(o *Options) { o.Exports = many })
 	server := httptest.NewServer(r.server)
 	defer server.Close()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/rounds/"+roundA+"/claims.csv", nil)
@@ -194,14 +196,14 @@ func TestABrokenFileIsCutOff(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeginIsRefused(t *testing.T) {
-	r := newRig(t)
-	r.books.fail = errors.New("database went away")
+func TestFileErrorBeforeTheFirstRowIsARefusal(t *testing.T) {
+	r := newTestServer(t)
+	r.store.fail = errors.New("database went away")
 	wantRefused(t, r.call("GET", "/api/rounds/"+roundA+"/claims.csv", "", asHost), 500, "fault")
 }
 
 func TestRoomBooksAddUp(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	var shown roomBooksPage
 	if err := json.Unmarshal(r.call("GET", "/api/rooms/raxn88/books", "", asHost).Body.Bytes(), &shown); err != nil {
 		t.Fatal(err)
@@ -216,7 +218,7 @@ func TestRoomBooksAddUp(t *testing.T) {
 }
 
 func TestRoomBooksArePaged(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	for query, want := range map[string]struct {
 		rounds []string
 		next   string
@@ -239,35 +241,35 @@ func TestRoomBooksArePaged(t *testing.T) {
 	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/books?after=x", "", asHost), 404, "round_not_found")
 }
 
-func TestALongStatementIsShownFromItsEndAndAFileOfAllOfIt(t *testing.T) {
-	many := manyLines{newBooks(), 3 * statementMost}
-	r := newRig(t, func(o *Options) { o.Exports = many })
+func TestLongStatementShowsItsLastLinesAndExportsAll(t *testing.T) {
+	many := generatedStatement{newFakeStore(), 3 * maxStatementLines}
+	r := newTestServer(t, func(o *Options) { o.Exports = many })
 	var shown statementAnswer
 	if err := json.Unmarshal(r.call("GET", "/api/rooms/RAXN88/statement", "", asHost).Body.Bytes(), &shown); err != nil {
 		t.Fatal(err)
 	}
-	if len(shown.Lines) != statementMost || shown.Lines[0].BalanceCents != 2*statementMost+1 || shown.BalanceCents != 3*statementMost {
+	if len(shown.Lines) != maxStatementLines || shown.Lines[0].BalanceCents != 2*maxStatementLines+1 || shown.BalanceCents != 3*maxStatementLines {
 		t.Errorf("%d lines, from %+v to a balance of %d", len(shown.Lines), shown.Lines[0], shown.BalanceCents)
 	}
-	if lines := strings.Count(r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost).Body.String(), "\r\n"); lines != 1+3*statementMost {
+	if lines := strings.Count(r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost).Body.String(), "\r\n"); lines != 1+3*maxStatementLines {
 		t.Errorf("the file has %d lines", lines)
 	}
 	many.fail = errors.New("database went away")
 	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost), 500, "fault")
 }
 
-// manyLines is a long statement.
-type manyLines struct {
-	*books
+// generatedStatement is a long statement.
+type generatedStatement struct {
+	*fakeStore
 	count int
 }
 
-func (m manyLines) Statement(_ context.Context, _ string, tell func([]game.StatementLine) error) error {
-	if err := m.enter(); err != nil {
+func (m generatedStatement) Statement(_ context.Context, _ string, yield func([]game.StatementLine) error) error {
+	if err := m.record(); err != nil {
 		return err
 	}
 	for i := range m.count {
-		if err := tell([]game.StatementLine{{At: game.Moment(i), Round: roundA, Cents: 1, Balance: game.Cents(i + 1)}}); err != nil {
+		if err := yield([]game.StatementLine{{At: game.Moment(i), Round: roundA, Cents: 1, Balance: game.Cents(i + 1)}}); err != nil {
 			return err
 		}
 	}
@@ -275,7 +277,7 @@ func (m manyLines) Statement(_ context.Context, _ string, tell func([]game.State
 }
 
 func TestStatement(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	line := func(at, purpose string, cents, balance int) string {
 		return fmt.Sprintf(`{"at":%s,"round":%q,"title":"+1 年会","purpose":%q,"cents":%d,"balance_cents":%d}`, at, roundA, purpose, cents, balance)
 	}
@@ -289,8 +291,8 @@ func TestStatement(t *testing.T) {
 	}
 }
 
-func TestPayoutsAreShownAndSentAgain(t *testing.T) {
-	r := newRig(t)
+func TestPayoutsAreShownAndResent(t *testing.T) {
+	r := newTestServer(t)
 	path := "/api/rounds/" + roundA + "/payouts"
 	paid := `{"id":"payout_` + roundA + `_1","number":1,"claims":2,"cents":893,"state":"paid","attempts":1,"problem":"","due_at":0,"paid_at":7}`
 	failed := `{"id":"payout_` + roundA + `_3","number":3,"claims":1,"cents":612,"state":"failed","attempts":9,"problem":"answered 500","due_at":0,"paid_at":0}`
@@ -299,18 +301,18 @@ func TestPayoutsAreShownAndSentAgain(t *testing.T) {
 	wantJSON(t, r.call("GET", path+"?limit=1", "", asHost), 200, `{"payouts":[`+paid+`],"next":1,`+sums+`}`)
 	wantJSON(t, r.call("GET", path+"?after=1&limit=2", "", asHost), 200, `{"payouts":[`+failed+`],"next":0,`+sums+`}`)
 	wantRefused(t, r.call("GET", path+"?limit=0", "", asHost), 400, "bad_request")
-	if r.books.changed != 0 {
-		t.Errorf("reading changed %d things", r.books.changed)
+	if r.store.changed != 0 {
+		t.Errorf("reading changed %d things", r.store.changed)
 	}
 	wantJSON(t, r.call("POST", path+"/resend", "", asHost), 200, `{"payouts":1}`)
 	wantRefused(t, r.call("POST", path+"/resend", `{"all":true}`, asHost), 400, "bad_body")
 	wantRefused(t, r.call("POST", "/api/rounds/"+unknown+"/payouts/resend", "", asHost), 404, "round_not_found")
-	r.books.fail = fmt.Errorf("send: %w", game.ErrOff)
+	r.store.fail = fmt.Errorf("send: %w", game.ErrOff)
 	wantRefused(t, r.call("POST", path+"/resend", "", asHost), 409, "payouts_off")
 }
 
-func TestExportsAreForHostsAlone(t *testing.T) {
-	r := newRig(t)
+func TestExportsAreOnlyForHosts(t *testing.T) {
+	r := newTestServer(t)
 	for _, path := range []string{
 		"rounds/" + roundA + "/claims.csv", "rounds/" + roundA + "/payouts", "rooms/RAXN88/books", "rooms/RAXN88/statement", "rooms/RAXN88/statement.csv",
 	} {
@@ -323,7 +325,7 @@ func TestExportsAreForHostsAlone(t *testing.T) {
 		}
 	}
 	wantRefused(t, r.call("POST", "/api/rounds/"+roundA+"/payouts/resend", "", asPlayer(code, playerA)), 401, "unauthorized")
-	if r.books.changed != 0 {
-		t.Errorf("changed %d things", r.books.changed)
+	if r.store.changed != 0 {
+		t.Errorf("changed %d things", r.store.changed)
 	}
 }

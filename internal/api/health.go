@@ -3,19 +3,20 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 )
 
-// readyWithin bounds all checks together: who asks for readiness waits for an answer.
-const readyWithin = 2 * time.Second
+// readinessTimeout bounds all checks of one request together.
+const readinessTimeout = 2 * time.Second
 
 type statusAnswer struct {
 	Status string `json:"status"`
 }
 
-func (s *Server) healthy(c echo.Context) error {
+func (s *Server) showLiveness(c echo.Context) error {
 	return answer(c, http.StatusOK, statusAnswer{"ok"})
 }
 
@@ -24,20 +25,68 @@ type readyAnswer struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// ready asks every check in order and tells the first reason against, or what is to be warned of.
-func (s *Server) ready(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
+// showReadiness runs all checks in order. It answers 503 with the first failure, or 200 with the warnings.
+func (s *Server) showReadiness(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readinessTimeout)
 	defer cancel()
 	for _, check := range s.Checks {
-		if err := check.Ask(ctx); err != nil {
+		if err := check.Run(ctx); err != nil {
 			return notReady(check.Name + ": " + err.Error())
 		}
 	}
 	ready := readyAnswer{Status: "ready"}
 	for _, warning := range s.Warnings {
-		if err := warning.Ask(ctx); err != nil {
+		if err := warning.Run(ctx); err != nil {
 			ready.Warnings = append(ready.Warnings, warning.Name+": "+err.Error())
 		}
 	}
 	return answer(c, http.StatusOK, ready)
+}
+
+type healthCheck struct {
+	Name    string  `json:"name"`
+	OK      bool    `json:"ok"`
+	MS      float64 `json:"ms"`
+	Problem string  `json:"problem"`
+}
+
+type healthAnswer struct {
+	Checks []healthCheck `json:"checks"`
+}
+
+// showHealth runs every check and shows its result and how long it took.
+func (s *Server) showHealth(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readinessTimeout)
+	defer cancel()
+	checks := []healthCheck{}
+	for _, check := range slices.Concat(s.Checks, s.Warnings) {
+		began := time.Now()
+		err := check.Run(ctx)
+		took := time.Since(began)
+		if check.Latency != nil {
+			took = check.Latency()
+		}
+		seen := healthCheck{Name: check.Name, OK: err == nil, MS: float64(took.Microseconds()) / 1000}
+		if err != nil {
+			seen.Problem = err.Error()
+		}
+		checks = append(checks, seen)
+	}
+	if s.SettleLag != nil {
+		checks = append(checks, s.settlementCheck())
+	}
+	return answer(c, http.StatusOK, healthAnswer{checks})
+}
+
+// maxSettleLag is the lag of settling above which hosts see a problem; it is usually a few milliseconds.
+const maxSettleLag = 5 * time.Second
+
+// settlementCheck reports the lag of settling as the duration of a check.
+func (s *Server) settlementCheck() healthCheck {
+	lag := s.SettleLag()
+	check := healthCheck{Name: "settlement", OK: lag <= maxSettleLag, MS: float64(lag.Milliseconds())}
+	if !check.OK {
+		check.Problem = "claims reach the ledger " + lag.Round(time.Second).String() + " late"
+	}
+	return check
 }

@@ -15,8 +15,8 @@ import (
 	"redrain/internal/game"
 )
 
-func TestOnlyHostsReachWhatIsTheirs(t *testing.T) {
-	r := newRig(t)
+func TestHostRoutesRefuseEverybodyElse(t *testing.T) {
+	r := newTestServer(t)
 	for _, route := range []string{
 		"GET /api/host/health", "POST /api/rooms/RAXN88/doors", "POST /api/rooms/RAXN88/announcements", "GET /api/rooms/RAXN88/players",
 		"POST /api/rooms/RAXN88/players/" + playerA + "/rename", "POST /api/rooms/RAXN88/players/" + playerA + "/block",
@@ -27,17 +27,17 @@ func TestOnlyHostsReachWhatIsTheirs(t *testing.T) {
 		method, path, _ := strings.Cut(route, " ")
 		wantRefused(t, r.call(method, path, "", asPlayer(code, playerA)), 401, "unauthorized")
 	}
-	if r.books.changed != 0 || len(r.books.told) != 0 {
-		t.Errorf("%d changes, told %v", r.books.changed, r.books.told)
+	if r.store.changed != 0 || len(r.store.published) != 0 {
+		t.Errorf("%d changes, told %v", r.store.changed, r.store.published)
 	}
 }
 
-func TestHealthSaysWhatDoesNotWork(t *testing.T) {
+func TestHealthShowsFailedChecks(t *testing.T) {
 	lag := 12 * time.Millisecond
-	r := newRig(t, func(o *Options) {
+	r := newTestServer(t, func(o *Options) {
 		o.Checks = []Check{
-			{Name: "redis", Ask: func(context.Context) error { return nil }, Took: func() time.Duration { return 1500 * time.Microsecond }},
-			{Name: "database", Ask: func(context.Context) error { return errors.New("connection refused") }},
+			{Name: "redis", Run: func(context.Context) error { return nil }, Latency: func() time.Duration { return 1500 * time.Microsecond }},
+			{Name: "database", Run: func(context.Context) error { return errors.New("connection refused") }},
 		}
 		o.SettleLag = func() time.Duration { return lag }
 	})
@@ -54,8 +54,8 @@ func TestHealthSaysWhatDoesNotWork(t *testing.T) {
 	}
 }
 
-func TestALockedRoomTakesNoNewcomers(t *testing.T) {
-	r := newRig(t)
+func TestLockedRoomRefusesNewPlayers(t *testing.T) {
+	r := newTestServer(t)
 	doors := func(locked, appOnly bool) {
 		wantJSON(t, r.call("POST", "/api/rooms/RAXN88/doors", fmt.Sprintf(`{"locked":%v,"app_only":%v}`, locked, appOnly), asHost), 200,
 			fmt.Sprintf(`{"room":{"code":"RAXN88","name":"年会","locked":%v,"app_only":%v}}`, locked, appOnly))
@@ -76,36 +76,36 @@ func TestALockedRoomTakesNoNewcomers(t *testing.T) {
 	if status, body := join(); status != 201 {
 		t.Errorf("got %d %s", status, body)
 	}
-	if !slices.Contains(r.books.told, "RAXN88 room_changed") {
-		t.Errorf("the hosts' pages were told %v", r.books.told)
+	if !slices.Contains(r.store.published, "RAXN88 room_changed") {
+		t.Errorf("the hosts' pages were told %v", r.store.published)
 	}
 }
 
-// A new player was accepted but missing from the host's list.
-func TestHostsAreToldOfANewcomerAtOnce(t *testing.T) {
-	r := newRig(t)
+// A host's page must list a new player without a reload.
+func TestHostsAreNotifiedOfANewPlayer(t *testing.T) {
+	r := newTestServer(t)
 	if response := r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"阿花"}`); response.Code != 201 {
 		t.Fatal(response.Body)
 	}
-	if !slices.Equal(r.books.told, []string{"RAXN88 players_changed"}) {
-		t.Errorf("the hosts' pages were told %v", r.books.told)
+	if !slices.Equal(r.store.published, []string{"RAXN88 players_changed"}) {
+		t.Errorf("the hosts' pages were told %v", r.store.published)
 	}
 }
 
 func TestAnnouncementsReachEverybody(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	if response := r.call("POST", "/api/rooms/raxn88/announcements", `{"text":" 抽奖马上开始 "}`, asHost); response.Code != 204 {
 		t.Fatal(response.Code, response.Body)
 	}
-	if want := `RAXN88 {"type":"notice","code":"announcement","text":"抽奖马上开始"}`; !slices.Equal(r.books.told, []string{want}) {
-		t.Errorf("got %v, want %s", r.books.told, want)
+	if want := `RAXN88 {"type":"notice","code":"announcement","text":"抽奖马上开始"}`; !slices.Equal(r.store.published, []string{want}) {
+		t.Errorf("got %v, want %s", r.store.published, want)
 	}
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/announcements", `{"text":" "}`, asHost), 422, "text_blank")
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/announcements", `{"text":"`+strings.Repeat("福", 81)+`"}`, asHost), 422, "text_too_long")
 }
 
 func TestPlayersAreListedRenamedAndBlocked(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	guestJSON := func(id, nickname string, blocked bool) string {
 		return fmt.Sprintf(`{"id":%q,"nickname":%q,"joined_at":-62135596800000,"blocked":%v,"own":false}`, id, nickname, blocked)
 	}
@@ -120,13 +120,13 @@ func TestPlayersAreListedRenamedAndBlocked(t *testing.T) {
 	for _, id := range []string{unknown, "not-an-id"} {
 		wantRefused(t, r.call("POST", path+"/"+id+"/block", "", asHost), 404, "player_not_found")
 	}
-	if !slices.Contains(r.books.told, "RAXN88 doors") || !slices.Contains(r.books.told, "RAXN88 players_edited") {
-		t.Errorf("instances and hosts were told %v", r.books.told)
+	if !slices.Contains(r.store.published, "RAXN88 doors") || !slices.Contains(r.store.published, "RAXN88 players_edited") {
+		t.Errorf("instances and hosts were told %v", r.store.published)
 	}
 }
 
 func TestDraftsAreOrderedPlannedAndDropped(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	now := r.clock.Now().UnixMilli()
 	wantJSON(t, r.call("POST", "/api/rounds/"+draftB+"/plan", fmt.Sprintf(`{"starts_on":%d}`, now+60_000), asHost), 200,
 		`{"round":`+roundJSON(t, draftB, func(r *game.Round) { r.StartsOn = game.Moment(now + 60_000) })+`}`)
@@ -135,8 +135,8 @@ func TestDraftsAreOrderedPlannedAndDropped(t *testing.T) {
 		wantRefused(t, r.call("POST", "/api/rounds/"+draftB+"/plan", fmt.Sprintf(`{"starts_on":%d}`, on), asHost), 422, "out_of_range")
 	}
 	if response := r.call("POST", "/api/rooms/RAXN88/plan", `{"rounds":["`+draftB+`","`+roundA+`"]}`, asHost); response.Code != 200 ||
-		!slices.Equal(r.books.ordered, []string{draftB, roundA}) {
-		t.Errorf("got %d %s, ordered %v", response.Code, response.Body, r.books.ordered)
+		!slices.Equal(r.store.ordered, []string{draftB, roundA}) {
+		t.Errorf("got %d %s, ordered %v", response.Code, response.Body, r.store.ordered)
 	}
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/plan", `{"rounds":["' OR 1"]}`, asHost), 400, "bad_request")
 	if body := r.call("POST", "/api/rounds/"+draftB+"/settings", `{"total_cents":500,"packets":5}`, asHost).Body.String(); !strings.Contains(body, `"total_cents":500,"packets":5`) {
@@ -152,7 +152,7 @@ func TestDraftsAreOrderedPlannedAndDropped(t *testing.T) {
 }
 
 func TestExportedRoundsCanBeImported(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	exported := r.call("GET", "/api/rooms/RAXN88/rounds/export", "", asHost)
 	text := exported.Body.String()
 	if exported.Code != 200 || exported.Header().Get("Content-Disposition") != `attachment; filename="rounds-RAXN88.json"` {
@@ -173,7 +173,7 @@ func TestExportedRoundsCanBeImported(t *testing.T) {
 	}
 }
 
-func TestImportTakesAllOrNothing(t *testing.T) {
+func TestImportIsAllOrNothing(t *testing.T) {
 	for body, want := range map[string]struct {
 		status      int
 		code, field string
@@ -188,19 +188,19 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		`{"version":1,"rounds":[` + strings.Repeat(`{"total_cents":100,"packets":1},`, 100) + `{}]}`:   {400, "bad_request", "rounds"},
 		`{"version":1,"rounds":[{"total_cents":100,"packets":1}],"x":"` + strings.Repeat("a", 300_000): {413, "too_large", ""},
 	} {
-		r := newRig(t)
+		r := newTestServer(t)
 		refused := wantRefused(t, r.call("POST", "/api/rooms/RAXN88/rounds/import", body, asHost), want.status, want.code)
-		if refused.Field != want.field || r.books.changed != 0 {
-			t.Errorf("%.90s: field %q, want %q; %d changes", body, refused.Field, want.field, r.books.changed)
+		if refused.Field != want.field || r.store.changed != 0 {
+			t.Errorf("%.90s: field %q, want %q; %d changes", body, refused.Field, want.field, r.store.changed)
 		}
 	}
 }
 
-// Rehearsals are played in a room of their own, so that nobody in this one sees anything of them.
-func TestRehearsalRoundsAreOutOfSight(t *testing.T) {
-	r := newRig(t)
-	r.books.rooms = append(r.books.rooms, game.Room{Code: stageCode, StageOf: code, Locked: true})
-	r.books.rounds = append(r.books.rounds, game.Round{ID: unknown, Room: stageCode, Rehearsal: true, Phase: game.Raining})
+// Rehearsals are played in a hidden room, so that players of this room do not see them.
+func TestRehearsalRoundsAreHiddenFromPlayers(t *testing.T) {
+	r := newTestServer(t)
+	r.store.rooms = append(r.store.rooms, game.Room{Code: stageCode, StageOf: code, Locked: true})
+	r.store.rounds = append(r.store.rounds, game.Round{ID: unknown, Room: stageCode, Rehearsal: true, Phase: game.Raining})
 	for _, path := range []string{"", "/qr.svg", "/history"} {
 		wantRefused(t, r.call("GET", "/api/rooms/"+stageCode+path, ""), 404, "room_not_found")
 	}
@@ -212,7 +212,7 @@ func TestRehearsalRoundsAreOutOfSight(t *testing.T) {
 }
 
 func TestRehearse(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	path := "/api/rooms/RAXN88/rehearsals"
 	ask := func(round string, players, taps int) string {
 		return fmt.Sprintf(`{"round":%q,"players":%d,"taps_per_second":%d}`, round, players, taps)
@@ -221,19 +221,19 @@ func TestRehearse(t *testing.T) {
 		"taps_per_second":3,"state":"running","problem":"","begun_at":5,"report":null}}`)
 	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"rehearsals":[{"round":"`+unknown+`","players":20,"taps_per_second":2,
 		"state":"done","problem":"","begun_at":5,"report":{"taps":7}}]}`)
-	r.books.changed = 0
+	r.store.changed = 0
 	wantRefused(t, r.call("POST", path, ask(roundA, 501, 3), asHost), 422, "out_of_range")
 	wantRefused(t, r.call("POST", path, ask(roundA, 1, 0), asHost), 422, "out_of_range")
 	wantRefused(t, r.call("POST", path, ask("x", 1, 1), asHost), 404, "round_not_found")
 	wantRefused(t, r.call("POST", path, ask(unknown, 1, 1), asHost), 404, "round_not_found")
-	if r.books.changed != 0 {
-		t.Errorf("%d rehearsals were begun", r.books.changed)
+	if r.store.changed != 0 {
+		t.Errorf("%d rehearsals were begun", r.store.changed)
 	}
 }
 
 var playerSecret = []byte("the host's own app signs with it")
 
-// appToken is what the host's own app would sign.
+// appToken returns a token as the host's own app signs it.
 func appToken(t *testing.T, key []byte, method jwt.SigningMethod, claims jwt.MapClaims) string {
 	t.Helper()
 	var secret any = key
@@ -247,9 +247,9 @@ func appToken(t *testing.T, key []byte, method jwt.SigningMethod, claims jwt.Map
 	return text
 }
 
-func TestTheHostsOwnAppLetsItsPeopleIn(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.PlayerSecret = playerSecret })
-	r.books.rooms[0].AppOnly = true
+func TestJoinWithATokenOfTheHostsApp(t *testing.T) {
+	r := newTestServer(t, func(o *Options) { o.PlayerSecret = playerSecret })
+	r.store.rooms[0].AppOnly = true
 	path := "/api/rooms/RAXN88/players/token"
 	exp := r.clock.Now().Add(time.Hour).Unix()
 	enter := func(claims jwt.MapClaims) string {
@@ -268,21 +268,21 @@ func TestTheHostsOwnAppLetsItsPeopleIn(t *testing.T) {
 	if id, err := r.server.Sessions.Player(joined.Token, code); err != nil || id != newcomer {
 		t.Errorf("the session is for %q, %v", id, err)
 	}
-	if len(r.books.players) != 3 {
-		t.Errorf("one person is %d players", len(r.books.players)-2)
+	if len(r.store.players) != 3 {
+		t.Errorf("one person is %d players", len(r.store.players)-2)
 	}
-	// Who is in comes in again, newcomers do not.
-	r.books.rooms[0].Locked = true
+	// Known players may join again, new ones may not.
+	r.store.rooms[0].Locked = true
 	if response := r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp})); response.Code != 201 {
 		t.Errorf("got %d %s", response.Code, response.Body)
 	}
 	wantRefused(t, r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-8", "name": "a", "exp": exp})), 403, "room_locked")
-	r.books.players[2].Blocked = true
+	r.store.players[2].Blocked = true
 	wantRefused(t, r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp})), 403, "blocked")
 }
 
-func TestForgedAndStaleTokensAreRefused(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.PlayerSecret = playerSecret })
+func TestForgedAndExpiredAppTokensAreRefused(t *testing.T) {
+	r := newTestServer(t, func(o *Options) { o.PlayerSecret = playerSecret })
 	exp := r.clock.Now().Add(time.Hour).Unix()
 	good := func(change func(jwt.MapClaims)) jwt.MapClaims {
 		claims := jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp}
@@ -309,17 +309,17 @@ func TestForgedAndStaleTokensAreRefused(t *testing.T) {
 	}
 	blank := appToken(t, playerSecret, jwt.SigningMethodHS256, good(func(c jwt.MapClaims) { c["name"] = " " }))
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/players/token", `{"token":"`+blank+`"}`), 422, "name_blank")
-	if r.books.changed != 0 {
-		t.Errorf("%d changes", r.books.changed)
+	if r.store.changed != 0 {
+		t.Errorf("%d changes", r.store.changed)
 	}
-	wantRefused(t, newRig(t).call("POST", "/api/rooms/RAXN88/players/token", `{"token":"a.b.c"}`), 403, "tokens_off")
+	wantRefused(t, newTestServer(t).call("POST", "/api/rooms/RAXN88/players/token", `{"token":"a.b.c"}`), 403, "tokens_off")
 }
 
 func TestPlayersSeeTheirOwnHistory(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/players/me/rounds", "", asPlayer(code, playerA)), 200,
 		`{"rounds":[{"round":`+roundJSON(t, roundA)+`,"packets":2,"cents":1500,"rank":0}],"balance_cents":1500}`)
-	r.books.rounds[1].Phase = game.Settled
+	r.store.rounds[1].Phase = game.Settled
 	if body := r.call("GET", "/api/rooms/RAXN88/players/me/rounds", "", asPlayer(code, playerB)).Body.String(); !strings.Contains(body, `"rank":2`) {
 		t.Errorf("got %s", body)
 	}

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// pipes is a listener without a network, so that a test's clock governs its deadlines.
-type pipes chan net.Conn
+// pipeListener is a listener without a network, so that its deadlines follow the fake time of synctest.
+type pipeListener chan net.Conn
 
-func (p pipes) Accept() (net.Conn, error) {
+func (p pipeListener) Accept() (net.Conn, error) {
 	conn, open := <-p
 	if !open {
 		return nil, net.ErrClosed
@@ -24,13 +24,13 @@ func (p pipes) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-func (p pipes) Close() error   { return nil }
-func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+func (p pipeListener) Close() error   { return nil }
+func (p pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// serveInBubble runs a server over pipes and hands the test one client's end of a connection.
-func serveInBubble(t *testing.T, handler http.HandlerFunc, test func(client net.Conn)) {
+// serveWithFakeTime runs a server over pipes in a synctest bubble, and passes the client's end of one connection to the test.
+func serveWithFakeTime(t *testing.T, handler http.HandlerFunc, test func(client net.Conn)) {
 	synctest.Test(t, func(t *testing.T) {
-		server, listener := NewHTTPServer(handler, slog.New(slog.DiscardHandler)), make(pipes)
+		server, listener := NewHTTPServer(handler, slog.New(slog.DiscardHandler)), make(pipeListener)
 		served := make(chan error)
 		go func() { served <- server.Serve(listener) }()
 		client, accepted := net.Pipe()
@@ -47,8 +47,8 @@ func serveInBubble(t *testing.T, handler http.HandlerFunc, test func(client net.
 	})
 }
 
-func TestSlowHeadersAreCut(t *testing.T) {
-	serveInBubble(t, func(http.ResponseWriter, *http.Request) { t.Error("half a request was served") }, func(client net.Conn) {
+func TestSlowHeadersTimeOut(t *testing.T) {
+	serveWithFakeTime(t, func(http.ResponseWriter, *http.Request) { t.Error("half a request was served") }, func(client net.Conn) {
 		began := time.Now()
 		fmt.Fprint(client, "GET / HTTP/1.1\r\nHost: x\r\n")
 		_, err := io.ReadAll(client)
@@ -58,7 +58,7 @@ func TestSlowHeadersAreCut(t *testing.T) {
 	})
 }
 
-func TestSocketsOutliveTheServersTimeouts(t *testing.T) {
+func TestUpgradedConnectionsHaveNoTimeout(t *testing.T) {
 	echo := func(w http.ResponseWriter, _ *http.Request) {
 		conn, buffered, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -68,7 +68,7 @@ func TestSocketsOutliveTheServersTimeouts(t *testing.T) {
 		defer conn.Close()
 		_, _ = io.Copy(conn, buffered)
 	}
-	serveInBubble(t, echo, func(client net.Conn) {
+	serveWithFakeTime(t, echo, func(client net.Conn) {
 		fmt.Fprint(client, "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 		synctest.Wait()
 		time.Sleep(time.Hour) // the bubble's clock

@@ -10,8 +10,8 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 )
 
-// useMiddleware sets what every answer but the gate's goes through. The metrics come first, so that they see the status
-// that a panic ends in.
+// useMiddleware installs the middleware of all responses except those of the WebSocket gate. The metrics come first, so that they
+// count the status that a panic results in.
 func (s *Server) useMiddleware() error {
 	metrics, err := s.metrics()
 	if err != nil {
@@ -24,18 +24,18 @@ func (s *Server) useMiddleware() error {
 	return nil
 }
 
-// logPanic keeps the stack here; the client hears what refuse says of any other error.
+// logPanic logs the stack of a panic. The returned error is answered like any other, without the stack.
 func (s *Server) logPanic(_ echo.Context, err error, stack []byte) error {
 	s.Logger.Error("panic", "error", err, "stack", string(stack))
 	return fmt.Errorf("panic: %w", err)
 }
 
-var usualMethods = map[string]bool{
+var labeledMethods = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodDelete: true, http.MethodOptions: true,
 }
 
-// metrics counts requests by route. Hosts, methods and addresses that clients make up would each be a new time series for
-// ever, so none of them becomes a label.
+// metrics counts requests by route. Hosts, unknown methods and paths come from clients and would each create a new time series, so
+// they are no labels.
 func (s *Server) metrics() (echo.MiddlewareFunc, error) {
 	config := echoprometheus.MiddlewareConfig{
 		Namespace: "redrain", Subsystem: "http", Registerer: s.Metrics,
@@ -43,7 +43,7 @@ func (s *Server) metrics() (echo.MiddlewareFunc, error) {
 		LabelFuncs: map[string]echoprometheus.LabelValueFunc{
 			"host": func(echo.Context, error) string { return "" },
 			"method": func(c echo.Context, _ error) string {
-				if usualMethods[c.Request().Method] {
+				if labeledMethods[c.Request().Method] {
 					return c.Request().Method
 				}
 				return "other"
@@ -51,7 +51,7 @@ func (s *Server) metrics() (echo.MiddlewareFunc, error) {
 		},
 		StatusCodeResolver: func(c echo.Context, err error) int {
 			if err != nil && !c.Response().Committed {
-				return s.refusalOf(err).status
+				return s.refusalFor(err).status
 			}
 			return c.Response().Status
 		},
@@ -63,8 +63,8 @@ func (s *Server) metrics() (echo.MiddlewareFunc, error) {
 	return use, nil
 }
 
-// contentPolicy lets pages load what this site serves, and nothing inline.
-var contentPolicy = strings.Join([]string{
+// contentSecurityPolicy allows pages to load only files of this site, and no inline scripts or styles.
+var contentSecurityPolicy = strings.Join([]string{
 	"default-src 'none'",
 	"script-src 'self'",
 	"style-src 'self'",
@@ -78,12 +78,12 @@ var contentPolicy = strings.Join([]string{
 	"connect-src 'self'",
 }, "; ")
 
-// secureHeaders sets what browsers need to know of every answer. Safari before 15.4 does not take 'self' for sockets, so
-// the host is spelled out where it is one.
+// secureHeaders sets the security headers of every response. Safari before 15.4 does not apply 'self' to WebSockets, so the policy
+// also names the host.
 func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		policy := contentPolicy
-		if host := c.Request().Host; plainHost.MatchString(host) {
+		policy := contentSecurityPolicy
+		if host := c.Request().Host; hostPattern.MatchString(host) {
 			policy += " ws://" + host + " wss://" + host
 		}
 		header := c.Response().Header()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Origins says which web pages may act for their visitors here: those of this site and those that are allowed by name.
-// The gate keeps the same rule for sockets.
+// Origins are the origins of the web pages whose requests may use their visitors' cookies: this site's own and configured ones.
+// The gate applies the same rule to WebSockets.
 type Origins struct {
 	// Public is PUBLIC_URL, empty if there is none.
 	Public string
@@ -16,8 +16,8 @@ type Origins struct {
 }
 
 // Check reports whether r has an Origin header, and whether that origin is allowed. A browser sends the header with every
-// upgrade and every request that changes something, and no page can leave it out or choose it. A request without one
-// comes from a program: it must prove itself with a token, for cookies are what browsers add unasked.
+// upgrade and every request that changes something, and no page can omit or choose it. A request without one does not come
+// from a page: it needs a bearer token, since a browser may add cookies to a request that another site caused.
 func (o Origins) Check(r *http.Request) (present, ok bool) {
 	headers := r.Header.Values("Origin")
 	if len(headers) == 0 {
@@ -27,10 +27,10 @@ func (o Origins) Check(r *http.Request) (present, ok bool) {
 		return true, false
 	}
 	origin, valid := parseOrigin(headers[0])
-	return true, valid && (o.isNamed(origin) || o.isOwn(origin, r))
+	return true, valid && (o.isConfigured(origin) || o.isSameOrigin(origin, r))
 }
 
-func (o Origins) isNamed(origin origin) bool {
+func (o Origins) isConfigured(origin origin) bool {
 	for _, text := range append([]string{o.Public}, o.Allowed...) {
 		if named, valid := parseOrigin(text); valid && named == origin {
 			return true
@@ -39,17 +39,17 @@ func (o Origins) isNamed(origin origin) bool {
 	return false
 }
 
-// isOwn compares with the host that the request was sent to. Where PUBLIC_URL says how this host is reached, a page that
-// came over another scheme is a stranger: plain HTTP can be forged on its way.
-func (o Origins) isOwn(origin origin, r *http.Request) bool {
+// isSameOrigin reports whether an origin is the host that the request was sent to. If PUBLIC_URL names this host, only its own
+// scheme is allowed: a page that came over plain HTTP may have been forged.
+func (o Origins) isSameOrigin(origin origin, r *http.Request) bool {
 	if public, valid := parseOrigin(o.Public); valid && public.host == origin.host {
-		return false // isNamed has compared all of it
+		return false // isConfigured has compared host and scheme
 	}
 	own, valid := parseOrigin(origin.scheme + "://" + r.Host)
 	return valid && own == origin && (r.TLS == nil || origin.scheme == "https")
 }
 
-// origin is a scheme and a host in lower case, without the scheme's own port.
+// origin is a scheme and a host in lower case, without the scheme's default port.
 type origin struct{ scheme, host string }
 
 func parseOrigin(text string) (origin, bool) {

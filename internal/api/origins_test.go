@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A foreign page opened a socket with its visitor's cookie, since only a missing Origin was minded.
-// Here a foreign Origin is never ok, and a missing one is told apart, so that cookies do not count without it.
+// Pages of other sites must not open a WebSocket with their visitors' cookies: a foreign Origin is never allowed, and a missing one
+// is reported, so that cookies do not count without it.
 func TestForeignOriginsAreRefused(t *testing.T) {
 	plain := Origins{Allowed: []string{"https://Partner.example:443/", "http://dev.example:3000", "not an origin"}}
 	public := Origins{Public: "https://rain.example.org"}
@@ -51,8 +51,8 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// A header made up by the client got around its limits, since it was believed from anybody.
-// Here it is believed from configured proxies only, and only what they added.
+// A client must not evade limits with a forged X-Forwarded-For: it counts only from configured proxies, and only the addresses
+// that they added.
 func TestForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
 	proxies := Proxies{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("2001:db8:7::/48")}
 	for _, tt := range []struct {
@@ -85,19 +85,19 @@ func TestForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
 	}
 }
 
-// The same, seen from the limit that the header was meant to get around.
-func TestMadeUpAddressesDoNotResetTheLimit(t *testing.T) {
-	try := func(r *rig, forwarded string) int {
-		return r.call("POST", "/api/host/session", `{"password":"x"}`, from("10.1.2.3:1000"), header("X-Forwarded-For", forwarded)).Code
+// The limit of password attempts, with a forged X-Forwarded-For in each attempt.
+func TestForgedForwardedAddressDoesNotResetTheLimit(t *testing.T) {
+	try := func(r *testServer, forwarded string) int {
+		return r.call("POST", "/api/host/session", `{"password":"x"}`, withRemoteAddr("10.1.2.3:1000"), withHeader("X-Forwarded-For", forwarded)).Code
 	}
-	r := newRig(t)
+	r := newTestServer(t)
 	for range passwordBurst {
 		try(r, "203.0.113.7")
 	}
 	if got := try(r, "203.0.113.8"); got != 429 {
 		t.Errorf("another made-up address: got %d, want 429", got)
 	}
-	r = newRig(t, func(o *Options) { o.Proxies = Proxies{netip.MustParsePrefix("10.1.0.0/16")} })
+	r = newTestServer(t, func(o *Options) { o.Proxies = Proxies{netip.MustParsePrefix("10.1.0.0/16")} })
 	for range passwordBurst {
 		try(r, "203.0.113.7")
 	}
@@ -109,7 +109,7 @@ func TestMadeUpAddressesDoNotResetTheLimit(t *testing.T) {
 	}
 }
 
-func TestHTTPSIsSaidByTheConnectionOrAProxyOfOurs(t *testing.T) {
+func TestHTTPSIsDetectedFromTheConnectionOrATrustedProxy(t *testing.T) {
 	proxies := Proxies{netip.MustParsePrefix("10.1.0.0/16")}
 	for _, tt := range []struct {
 		url, peer, said string
@@ -125,7 +125,7 @@ func TestHTTPSIsSaidByTheConnectionOrAProxyOfOurs(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, tt.url, nil)
 		r.RemoteAddr = tt.peer
 		r.Header.Set("X-Forwarded-Proto", tt.said)
-		if got := proxies.https(r); got != tt.want {
+		if got := proxies.isHTTPS(r); got != tt.want {
 			t.Errorf("%+v: got %v", tt, got)
 		}
 	}

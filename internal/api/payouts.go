@@ -9,13 +9,13 @@ import (
 	"redrain/internal/game"
 )
 
-// Payouts tells what the host's own balance system has heard of a round, and sends it again.
+// Payouts reads the payouts of a round, which go to the host's own balance system, and resends them.
 type Payouts interface {
 	// Payouts returns up to limit payouts with a number above after, in the order of their numbers.
 	Payouts(ctx context.Context, round string, after, limit int) ([]game.Payout, error)
 	PayoutSums(ctx context.Context, round string) (game.PayoutSums, error)
-	// ResendPayouts makes due what is not paid, and returns how much that is. game.ErrWrongPhase: the round is not settled, or a
-	// rehearsal. game.ErrOff: nothing is paid out here.
+	// ResendPayouts makes all unpaid payouts due now, and returns how many. game.ErrWrongPhase: the round is not settled, or a
+	// rehearsal. game.ErrOff: payouts are not configured.
 	ResendPayouts(ctx context.Context, round string) (int, error)
 }
 
@@ -48,7 +48,7 @@ type payoutSums struct {
 	Failed  payoutSum `json:"failed"`
 }
 
-// payoutsPage is a part of a round's payouts; Next is as in claimsPage. Sums are those of the whole round.
+// payoutsPage is a page of a round's payouts; Next is as in claimsPage. Sums are those of the whole round.
 type payoutsPage struct {
 	Payouts []payout   `json:"payouts"`
 	Next    int        `json:"next"`
@@ -56,7 +56,7 @@ type payoutsPage struct {
 }
 
 func (s *Server) listPayouts(c echo.Context) error {
-	round, after, limit, err := s.pageOf(c)
+	round, after, limit, err := s.parseNumberedPage(c)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ type resentAnswer struct {
 }
 
 func (s *Server) resendPayouts(c echo.Context) error {
-	id, err := roundID(c)
+	id, err := parseRoundID(c)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Server) resendPayouts(c echo.Context) error {
 	}
 	again, err := s.Payouts.ResendPayouts(c.Request().Context(), id)
 	if err != nil {
-		return orMissing(err, errRoundNotFound)
+		return replaceNotFound(err, errRoundNotFound)
 	}
 	return answer(c, http.StatusOK, resentAnswer{again})
 }

@@ -9,7 +9,7 @@ import (
 	"redrain/web"
 )
 
-func TestImportsAreFoundAsBrowsersFindThem(t *testing.T) {
+func TestFindImports(t *testing.T) {
 	sources := map[string]string{
 		"player/main.js":  "/** @import {Not} from './typed.js' */\nimport { a } from '../shared/a.js';\nimport './side.js';\nexport { b } from \"./b.js\";\nlater(() => import('./lazy.js'));",
 		"shared/a.js":     "import{h}from\"../vendor/min.js\";import{g}from'./g.js';const text = 'import x from nowhere';",
@@ -21,7 +21,7 @@ func TestImportsAreFoundAsBrowsersFindThem(t *testing.T) {
 		"player/lazy.js":  "import './too.js';",
 		"player/typed.js": "",
 	}
-	got := importsOf("player/main.js", func(name string) []byte {
+	got := findImports("player/main.js", func(name string) []byte {
 		source, known := sources[name]
 		if !known {
 			t.Errorf("%s is not imported by anything", name)
@@ -34,13 +34,13 @@ func TestImportsAreFoundAsBrowsersFindThem(t *testing.T) {
 	}
 }
 
-func TestPagesWithoutAScriptStayAsTheyAre(t *testing.T) {
+func TestPageWithoutAScriptIsNotChanged(t *testing.T) {
 	if got := string(preloadModules([]byte("<p>rain</p>"), nil)); got != "<p>rain</p>" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// The real pages name each of their modules once, and none that is not there.
+// The embedded pages preload each of their modules once, and no missing one.
 func TestRealPagesPreloadWhatTheyImport(t *testing.T) {
 	assets, err := loadAssets(web.Files, "")
 	if err != nil {

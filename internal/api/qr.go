@@ -10,15 +10,15 @@ import (
 	"rsc.io/qr"
 )
 
-// quietZone is the empty border that scanners need, in modules.
+// quietZone is the width of the empty border that scanners need, in modules (squares of the code).
 const quietZone = 4
 
-// plainHost keeps what a client writes into its Host header out of headers and pictures unless it is a host.
-var plainHost = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+// hostPattern matches a host with an optional port. A Host header that does not match is never copied into a response.
+var hostPattern = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// showQR draws the address at which players enter a room.
+// showQR answers with a QR code of the URL at which players join a room.
 func (s *Server) showQR(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -34,19 +34,20 @@ func (s *Server) showQR(c echo.Context) error {
 	return c.Blob(http.StatusOK, "image/svg+xml", drawQR(code))
 }
 
-// publicURL is the address of this site without a slash at its end: PUBLIC_URL, or how this request came here.
+// publicURL returns the URL of this site without a slash at its end: PUBLIC_URL, or what this request was sent to. ok is false if
+// the Host header is not a host.
 func (s *Server) publicURL(r *http.Request) (string, bool) {
 	if s.PublicURL != "" {
 		return s.PublicURL, true
 	}
 	scheme := "http"
-	if s.Proxies.https(r) {
+	if s.Proxies.isHTTPS(r) {
 		scheme = "https"
 	}
-	return scheme + "://" + r.Host, plainHost.MatchString(r.Host)
+	return scheme + "://" + r.Host, hostPattern.MatchString(r.Host)
 }
 
-// drawQR joins the dark modules of each row into bars of one path.
+// drawQR renders a QR code as SVG. Adjacent dark modules of a row become one rectangle of a single path.
 func drawQR(code *qr.Code) []byte {
 	var path strings.Builder
 	for y := range code.Size {

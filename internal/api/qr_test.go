@@ -10,7 +10,7 @@ import (
 
 var bar = regexp.MustCompile(`M(\d+) (\d+)h(\d+)v1h-(\d+)z`)
 
-// wantModules reads the picture back into modules and compares them with the code of this text.
+// wantModules parses the SVG and compares its modules with the QR code of a text.
 func wantModules(t *testing.T, svg, text string) {
 	t.Helper()
 	want, err := qr.Encode(text, qr.M)

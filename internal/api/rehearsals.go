@@ -10,7 +10,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// Limits of a rehearsal: bots play on the machine that they measure.
+// Limits of a rehearsal. The bots run in this process, so they use the CPU that they measure.
 const (
 	maxBots       = 500
 	maxBotsTaps   = 10
@@ -25,7 +25,7 @@ type rehearsalBody struct {
 	TapsPerSecond *int    `json:"taps_per_second"`
 }
 
-// rehearsal is one as hosts see it; Report is what the bots measured, null until it is done.
+// rehearsal is a rehearsal as hosts see it; Report is what the bots measured, null until it is finished.
 type rehearsal struct {
 	Round         string              `json:"round"`
 	Players       int                 `json:"players"`
@@ -44,7 +44,7 @@ type rehearsalsAnswer struct {
 	Rehearsals []rehearsal `json:"rehearsals"`
 }
 
-func rehearsalOf(r game.Rehearsal) rehearsal {
+func newRehearsal(r game.Rehearsal) rehearsal {
 	shown := rehearsal{
 		Round: r.Round, Players: r.Players, TapsPerSecond: r.Rate, State: r.State, Problem: r.Problem,
 		BegunAt: r.BegunAt.UnixMilli(), Report: jsontext.Value(r.Report),
@@ -55,9 +55,9 @@ func rehearsalOf(r game.Rehearsal) rehearsal {
 	return shown
 }
 
-// rehearse plays a copy of a round of this room with bots, on the room's stage.
+// rehearse starts a rehearsal of a copy of a round, with bots, in the room's hidden room.
 func (s *Server) rehearse(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -78,18 +78,18 @@ func (s *Server) rehearse(c echo.Context) error {
 		err = errRoundNotFound
 	}
 	if err != nil {
-		return orMissing(err, errRoundNotFound)
+		return replaceNotFound(err, errRoundNotFound)
 	}
 	begun, err := s.Rehearsals.Rehearse(c.Request().Context(), room.Code, round.Settings, *body.Players, float64(*body.TapsPerSecond))
 	if err != nil {
 		return err
 	}
-	s.tellHosts(c.Request().Context(), room.Code, noticeRehearsals)
-	return answer(c, http.StatusAccepted, rehearsalAnswer{rehearsalOf(begun)})
+	s.notifyHosts(c.Request().Context(), room.Code, noticeRehearsals)
+	return answer(c, http.StatusAccepted, rehearsalAnswer{newRehearsal(begun)})
 }
 
 func (s *Server) listRehearsals(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Server) listRehearsals(c echo.Context) error {
 	}
 	list := make([]rehearsal, len(rehearsals))
 	for i, r := range rehearsals {
-		list[i] = rehearsalOf(r)
+		list[i] = newRehearsal(r)
 	}
 	return answer(c, http.StatusOK, rehearsalsAnswer{list})
 }

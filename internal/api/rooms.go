@@ -18,7 +18,7 @@ type nicknameBody struct {
 	Nickname *string `json:"nickname"`
 }
 
-// roomDetail is a room with what people need to know before they come in.
+// roomDetail is a room with its access policy.
 type roomDetail struct {
 	Code    string `json:"code"`
 	Name    string `json:"name"`
@@ -26,7 +26,7 @@ type roomDetail struct {
 	AppOnly bool   `json:"app_only"`
 }
 
-func detailOf(r game.Room) roomDetail { return roomDetail{r.Code, r.Name, r.Locked, r.AppOnly} }
+func newRoomDetail(r game.Room) roomDetail { return roomDetail{r.Code, r.Name, r.Locked, r.AppOnly} }
 
 type roomAnswer struct {
 	Room roomDetail `json:"room"`
@@ -43,13 +43,13 @@ type roomSummary struct {
 	Active  string     `json:"active"`
 }
 
-// How many rooms one answer may hold. Each costs a look at the index entries of its rounds and players.
+// How many rooms one response may hold. Each needs a count of its rounds and players.
 const (
-	roomsUsual = 50
-	roomsMost  = 200
+	defaultRooms = 50
+	maxRooms     = 200
 )
 
-// roomsPage is a part of the list of rooms; Next is the `after` of the next part, empty if this was the last one.
+// roomsPage is a page of the list of rooms; Next is the `after` of the next page, empty on the last one.
 type roomsPage struct {
 	Rooms []roomSummary `json:"rooms"`
 	Next  string        `json:"next"`
@@ -74,8 +74,9 @@ type joinedAnswer struct {
 	Token  string `json:"token"`
 }
 
-// roomOf reads the room that the address names; a code may be typed in lower case. Stages are there for hosts alone.
-func (s *Server) roomOf(c echo.Context) (game.Room, error) {
+// readRoom reads the room whose code is in the path; the code may be in lower case. The hidden rooms of rehearsals exist only for
+// hosts.
+func (s *Server) readRoom(c echo.Context) (game.Room, error) {
 	code, ok := game.CleanCode(c.Param("code"))
 	if !ok {
 		return game.Room{}, errRoomNotFound
@@ -84,7 +85,7 @@ func (s *Server) roomOf(c echo.Context) (game.Room, error) {
 	if err == nil && room.StageOf != "" && !s.isHost(c) {
 		err = errRoomNotFound
 	}
-	return room, orMissing(err, errRoomNotFound)
+	return room, replaceNotFound(err, errRoomNotFound)
 }
 
 func (s *Server) createRoom(c echo.Context) error {
@@ -100,11 +101,11 @@ func (s *Server) createRoom(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusCreated, roomAnswer{detailOf(room)})
+	return answer(c, http.StatusCreated, roomAnswer{newRoomDetail(room)})
 }
 
 func (s *Server) listRooms(c echo.Context) error {
-	limit, err := number(c, "limit", 1, roomsMost, roomsUsual)
+	limit, err := parseQueryInt(c, "limit", 1, maxRooms, defaultRooms)
 	if err != nil {
 		return err
 	}
@@ -112,13 +113,13 @@ func (s *Server) listRooms(c echo.Context) error {
 	if code, ok := game.CleanCode(after); after != "" && (!ok || code != after) {
 		return errRoomNotFound
 	}
-	rooms, err := s.Desk.RoomSummaries(c.Request().Context(), after, limit)
+	rooms, err := s.RoomAdmin.RoomSummaries(c.Request().Context(), after, limit)
 	if err != nil {
-		return orMissing(err, errRoomNotFound)
+		return replaceNotFound(err, errRoomNotFound)
 	}
 	page := roomsPage{Rooms: make([]roomSummary, len(rooms))}
 	for i, r := range rooms {
-		page.Rooms[i] = roomSummary{detailOf(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
+		page.Rooms[i] = roomSummary{newRoomDetail(r.Room), r.Players, r.Drafts, r.Played, r.Given, r.Active}
 	}
 	if len(rooms) == limit {
 		page.Next = rooms[limit-1].Room.Code
@@ -127,11 +128,11 @@ func (s *Server) listRooms(c echo.Context) error {
 }
 
 func (s *Server) showRoom(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	shown := roomAndRoundAnswer{Room: detailOf(room)}
+	shown := roomAndRoundAnswer{Room: newRoomDetail(room)}
 	round, err := s.Rounds.LastRound(c.Request().Context(), room.Code)
 	switch {
 	case err == nil:
@@ -143,21 +144,21 @@ func (s *Server) showRoom(c echo.Context) error {
 	return answer(c, http.StatusOK, shown)
 }
 
-// join makes a new player, or gives one who shows a session of this room a new one. The limit is loose: a whole company may
-// come from one address within a minute.
+// join creates a player, or issues a new session to a player who sends an old one of this room. The rate limit is generous, see
+// joinRate.
 func (s *Server) join(c echo.Context) error {
 	if !s.joins.allow(c.RealIP()) {
 		return errTooManyRequest
 	}
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	again, stranger := s.comesAgain(c, room.Code)
+	returning, sessionErr := s.readReturningPlayer(c, room.Code)
 	switch {
-	case stranger == nil:
-	case !errors.Is(stranger, ErrUnauthorized):
-		return stranger
+	case sessionErr == nil:
+	case !errors.Is(sessionErr, ErrUnauthorized):
+		return sessionErr
 	case room.Locked:
 		return errRoomLocked
 	case room.AppOnly:
@@ -171,28 +172,28 @@ func (s *Server) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if stranger == nil {
-		return s.welcomePlayer(c, again)
+	if sessionErr == nil {
+		return s.answerWithSession(c, returning)
 	}
 	joined, err := s.Rooms.AddPlayer(c.Request().Context(), room.Code, nickname)
 	if err != nil {
-		return orMissing(err, errRoomNotFound)
+		return replaceNotFound(err, errRoomNotFound)
 	}
-	return s.welcomePlayer(c, joined)
+	return s.answerWithSession(c, joined)
 }
 
-// comesAgain returns the player whose session for this room the caller shows, also where it is over, or its time is one that
-// this instance does not understand: nobody becomes a second player by that. ErrUnauthorized: the caller is nobody yet.
-func (s *Server) comesAgain(c echo.Context, room string) (game.Player, error) {
-	id, err := s.Sessions.Known(s.token(c.Request(), PlayerCookie(room)), room)
+// readReturningPlayer returns the player whose session for this room the caller sends. Neither an expired session nor one from the
+// future makes the caller a second player. ErrUnauthorized: the caller has no session of a player of this room.
+func (s *Server) readReturningPlayer(c echo.Context, room string) (game.Player, error) {
+	id, err := s.Sessions.PlayerIgnoringTimes(s.readToken(c.Request(), PlayerCookie(room)), room)
 	if err != nil {
 		return game.Player{}, err
 	}
-	return s.playerIn(c, room, id)
+	return s.readRoomPlayer(c, room, id)
 }
 
-// playerIn reads a player of a room. A session of somebody whom the books do not know is none.
-func (s *Server) playerIn(c echo.Context, room, id string) (game.Player, error) {
+// readRoomPlayer reads a player of a room. ErrUnauthorized: the room has no such player, so the session that names them is not valid.
+func (s *Server) readRoomPlayer(c echo.Context, room, id string) (game.Player, error) {
 	known, err := s.Rooms.Player(c.Request().Context(), id)
 	switch {
 	case errors.Is(err, game.ErrNotFound), err == nil && known.Room != room:
@@ -203,17 +204,17 @@ func (s *Server) playerIn(c echo.Context, room, id string) (game.Player, error) 
 	return known, err
 }
 
-// showMe tells a player who they are.
-func (s *Server) showMe(c echo.Context) error {
-	room, err := s.roomOf(c)
+// showMyself shows the calling player.
+func (s *Server) showMyself(c echo.Context) error {
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	id, err := s.playerOf(c, room.Code)
+	id, err := s.playerID(c, room.Code)
 	if err != nil {
 		return err
 	}
-	me, err := s.playerIn(c, room.Code, id)
+	me, err := s.readRoomPlayer(c, room.Code, id)
 	if err != nil {
 		return err
 	}

@@ -19,13 +19,13 @@ type roundsAnswer struct {
 	Rounds []wire.Round `json:"rounds"`
 }
 
-// How many rounds that were begun one answer may hold.
+// How many begun rounds one response may hold.
 const (
-	roundsUsual = 100
-	roundsMost  = 500
+	defaultRounds = 100
+	maxRounds     = 500
 )
 
-// roundsPage is a part of a room's rounds; Next is the `after` of the next part, empty if this was the last one.
+// roundsPage is a page of a room's rounds; Next is the `after` of the next page, empty on the last one.
 type roundsPage struct {
 	Rounds []wire.Round `json:"rounds"`
 	Next   string       `json:"next"`
@@ -36,7 +36,7 @@ type roundAndTallyAnswer struct {
 	Tally wire.Tally `json:"tally"`
 }
 
-// previewAnswer shows the first amounts, and the least, the greatest and the mean (rounded down) of all of them, in cents.
+// previewAnswer holds the first amounts, and the minimum, the maximum and the mean (rounded down) of all, in cents.
 type previewAnswer struct {
 	Amounts []game.Cents `json:"amounts"`
 	Min     game.Cents   `json:"min"`
@@ -44,10 +44,10 @@ type previewAnswer struct {
 	Mean    game.Cents   `json:"mean"`
 }
 
-const previewed = 200
+const maxPreviewed = 200
 
-// roundID is the id that the address names. Ids are UUIDs: anything else never reaches a database.
-func roundID(c echo.Context) (string, error) {
+// parseRoundID returns the round's id from the path. Anything but a UUID is refused before it reaches a database.
+func parseRoundID(c echo.Context) (string, error) {
 	id := c.Param("id")
 	if !wire.IsUUID(id) {
 		return "", errRoundNotFound
@@ -55,17 +55,17 @@ func roundID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-func (s *Server) roundOf(c echo.Context) (game.Round, error) {
-	id, err := roundID(c)
+func (s *Server) readRound(c echo.Context) (game.Round, error) {
+	id, err := parseRoundID(c)
 	if err != nil {
 		return game.Round{}, err
 	}
 	round, err := s.Rounds.Round(c.Request().Context(), id)
-	return round, orMissing(err, errRoundNotFound)
+	return round, replaceNotFound(err, errRoundNotFound)
 }
 
 func (s *Server) createRound(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -77,20 +77,20 @@ func (s *Server) createRound(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if body.Rehearsal { // the room's people must not see it
-		if room, err = s.Desk.Stage(c.Request().Context(), room.Code); err != nil {
-			return orMissing(err, errRoomNotFound)
+	if body.Rehearsal { // hidden from the players of the room
+		if room, err = s.RoomAdmin.Stage(c.Request().Context(), room.Code); err != nil {
+			return replaceNotFound(err, errRoomNotFound)
 		}
 	}
 	round, err := s.Rounds.Create(c.Request().Context(), room.Code, settings, body.Rehearsal)
 	if err != nil {
-		return orMissing(err, errRoomNotFound)
+		return replaceNotFound(err, errRoomNotFound)
 	}
-	s.tellHosts(c.Request().Context(), room.Code, noticeRounds)
+	s.notifyHosts(c.Request().Context(), room.Code, noticeRounds)
 	return answer(c, http.StatusCreated, roundAnswer{wire.RoundOf(round)})
 }
 
-// previewRound draws from a throwaway secret: what a host sees here says nothing about the round to come.
+// previewRound shows amounts drawn with a throwaway secret. They reveal nothing about the amounts of the real round.
 func (s *Server) previewRound(c echo.Context) error {
 	body := newRoundBody()
 	if err := readBody(c, &body); err != nil {
@@ -102,44 +102,45 @@ func (s *Server) previewRound(c echo.Context) error {
 	}
 	amounts := game.Preview(settings)
 	return answer(c, http.StatusOK, previewAnswer{
-		Amounts: amounts[:min(previewed, len(amounts))],
+		Amounts: amounts[:min(maxPreviewed, len(amounts))],
 		Min:     slices.Min(amounts),
 		Max:     slices.Max(amounts),
 		Mean:    settings.Total / game.Cents(settings.Packets),
 	})
 }
 
-// listRounds lists the drafts of a room in the order in which they are to be played, and after them what was begun, the last
-// first. Later parts are of what was begun alone.
+// listRounds lists the drafts of a room in the order in which they are to be played, and then the begun rounds, the last begun
+// first. Only the first page has drafts.
 func (s *Server) listRounds(c echo.Context) error {
-	after, limit, err := roundsAfter(c)
+	after, limit, err := parseRoundsPage(c)
 	if err != nil {
 		return err
 	}
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
 	var drafts []game.Round
 	if after == "" {
-		if drafts, err = s.Rounds.Drafts(c.Request().Context(), room.Code, maxOrdered); err != nil {
+		if drafts, err = s.Rounds.Drafts(c.Request().Context(), room.Code, maxOrderedDrafts); err != nil {
 			return err
 		}
 	}
 	begun, err := s.Rounds.BegunRounds(c.Request().Context(), room.Code, after, limit)
 	if err != nil {
-		return orMissing(err, errRoundNotFound)
+		return replaceNotFound(err, errRoundNotFound)
 	}
-	page := roundsPage{Rounds: roundsOf(append(drafts, begun...)).Rounds}
+	page := roundsPage{Rounds: newRoundsAnswer(append(drafts, begun...)).Rounds}
 	if len(begun) == limit {
 		page.Next = begun[limit-1].ID
 	}
 	return answer(c, http.StatusOK, page)
 }
 
-// roundsAfter is which part of a room's rounds is asked for: up to limit of those that were begun before the round after.
-func roundsAfter(c echo.Context) (after string, limit int, err error) {
-	if limit, err = number(c, "limit", 1, roundsMost, roundsUsual); err != nil {
+// parseRoundsPage returns which page of a room's begun rounds is requested: up to limit rounds that were begun before the round
+// after.
+func parseRoundsPage(c echo.Context) (after string, limit int, err error) {
+	if limit, err = parseQueryInt(c, "limit", 1, maxRounds, defaultRounds); err != nil {
 		return "", 0, err
 	}
 	if after = c.QueryParam("after"); after != "" && !wire.IsUUID(after) {
@@ -148,7 +149,7 @@ func roundsAfter(c echo.Context) (after string, limit int, err error) {
 	return after, limit, nil
 }
 
-func roundsOf(rounds []game.Round) roundsAnswer {
+func newRoundsAnswer(rounds []game.Round) roundsAnswer {
 	list := make([]wire.Round, len(rounds))
 	for i, round := range rounds {
 		list[i] = wire.RoundOf(round)
@@ -156,10 +157,10 @@ func roundsOf(rounds []game.Round) roundsAnswer {
 	return roundsAnswer{list}
 }
 
-// step moves a round by one of the service's methods.
-func step(move func(ctx context.Context, id string) (game.Round, error)) echo.HandlerFunc {
+// changeRound returns a handler that changes the phase of a round, or freezes or releases it, with one of the services' methods.
+func changeRound(move func(ctx context.Context, id string) (game.Round, error)) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		id, err := roundID(c)
+		id, err := parseRoundID(c)
 		if err != nil {
 			return err
 		}
@@ -168,14 +169,14 @@ func step(move func(ctx context.Context, id string) (game.Round, error)) echo.Ha
 		}
 		round, err := move(c.Request().Context(), id)
 		if err != nil {
-			return orMissing(err, errRoundNotFound)
+			return replaceNotFound(err, errRoundNotFound)
 		}
 		return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(round)})
 	}
 }
 
 func (s *Server) showRound(c echo.Context) error {
-	round, err := s.roundOf(c)
+	round, err := s.readRound(c)
 	if err == nil && round.Rehearsal && !s.isHost(c) {
 		err = errRoundNotFound
 	}

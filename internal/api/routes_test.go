@@ -13,10 +13,10 @@ import (
 	"redrain/internal/wire"
 )
 
-// roundJSON is a round of the books as the API shows it.
+// roundJSON returns a round of the fake store as the API shows it.
 func roundJSON(t *testing.T, id string, change ...func(*game.Round)) string {
 	t.Helper()
-	round, err := newBooks().Round(t.Context(), id)
+	round, err := newFakeStore().Round(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,30 +31,30 @@ func roundJSON(t *testing.T, id string, change ...func(*game.Round)) string {
 }
 
 func TestRooms(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	wantJSON(t, r.call("POST", "/api/rooms", `{"name":"  春晚 "}`, asHost), 201, `{"room":{"code":"NEWRXX","name":"春晚","locked":false,"app_only":false}}`)
 	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[{"code":"RAXN88","name":"年会",
 		"locked":false,"app_only":false,"players":2,"drafts":1,"played":2,"given_cents":1505,"active":"`+roundA+`"}],"next":""}`)
 	want := `{"room":{"code":"RAXN88","name":"年会","locked":false,"app_only":false},"round":` + roundJSON(t, roundA) + `}`
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, want)
 	wantJSON(t, r.call("GET", "/api/rooms/raxn88", ""), 200, want)
-	r.books.rounds = nil
+	r.store.rounds = nil
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88", ""), 200, `{"room":{"code":"RAXN88","name":"年会","locked":false,"app_only":false},"round":null}`)
-	r.books.rooms = nil
+	r.store.rooms = nil
 	wantJSON(t, r.call("GET", "/api/rooms", "", asHost), 200, `{"rooms":[],"next":""}`)
 }
 
 func TestRoomsArePaged(t *testing.T) {
-	r := newRig(t)
-	for i := range 2 * roomsUsual {
-		r.books.rooms = append(r.books.rooms, game.Room{Code: fmt.Sprintf("RAXN%c%c", 'A'+i/10, '2'+i%8)})
+	r := newTestServer(t)
+	for i := range 2 * defaultRooms {
+		r.store.rooms = append(r.store.rooms, game.Room{Code: fmt.Sprintf("RAXN%c%c", 'A'+i/10, '2'+i%8)})
 	}
 	for query, want := range map[string]struct {
 		rooms int
 		next  string
 	}{
-		"": {roomsUsual, r.books.rooms[roomsUsual-1].Code}, "?limit=2": {2, r.books.rooms[1].Code}, "?limit=2&after=" + code: {2, r.books.rooms[2].Code},
-		"?limit=200": {2*roomsUsual + 1, ""},
+		"": {defaultRooms, r.store.rooms[defaultRooms-1].Code}, "?limit=2": {2, r.store.rooms[1].Code}, "?limit=2&after=" + code: {2, r.store.rooms[2].Code},
+		"?limit=200": {2*defaultRooms + 1, ""},
 	} {
 		var page roomsPage
 		if err := json.Unmarshal(r.call("GET", "/api/rooms"+query, "", asHost).Body.Bytes(), &page); err != nil || len(page.Rooms) != want.rooms || page.Next != want.next {
@@ -67,8 +67,8 @@ func TestRoomsArePaged(t *testing.T) {
 	wantRefused(t, r.call("GET", "/api/rooms?limit=201", "", asHost), 400, "bad_request")
 }
 
-func TestPlayersJoinAndComeBack(t *testing.T) {
-	r := newRig(t)
+func TestPlayersJoinAndRejoin(t *testing.T) {
+	r := newTestServer(t)
 	joined := r.call("POST", "/api/rooms/raxn88/players", `{"nickname":" 阿花 "}`)
 	var answered joinedAnswer
 	if err := json.Unmarshal(joined.Body.Bytes(), &answered); err != nil || joined.Code != 201 {
@@ -82,12 +82,12 @@ func TestPlayersJoinAndComeBack(t *testing.T) {
 	}
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/players/me", "", asPlayer(code, playerA)), 200,
 		`{"player":{"id":"`+playerA+`","nickname":"小明"}}`)
-	// A session that outlived the books, as after a new database, sends its page back to the form.
+	// A session whose player is not in the database, as after a reset, is refused, so that the page shows the nickname form.
 	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/players/me", "", asPlayer(code, newcomer)), 401, "unauthorized")
 }
 
 func TestCreateRoundFillsInDefaults(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	response := r.call("POST", "/api/rooms/RAXN88/rounds", `{"total_cents":88800,"packets":100}`, asHost)
 	want := game.Round{ID: unknown, Room: code, Phase: game.Draft, Settings: game.DefaultSettings()}
 	want.Settings.Total, want.Settings.Packets = 88800, 100
@@ -99,7 +99,7 @@ func TestCreateRoundFillsInDefaults(t *testing.T) {
 }
 
 func TestCreateRoundTakesEverySetting(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	settings := `"title":"第一场","total_cents":1000,"packets":3,"split":"dealt","deal":"tiers",
 		"tiers":[{"packets":1,"cents":800},{"packets":2,"cents":100}],"pace":"burst","cap":2,"min_cents":50,"max_cents":900,
 		"countdown_ms":0,"duration_ms":600000,"drops_per_second":40,"bomb_percent":0,"close_when_sold_out":false,"rehearsal":true`
@@ -108,8 +108,8 @@ func TestCreateRoundTakesEverySetting(t *testing.T) {
 			"algorithm":0,"commitment":"","secret":"",`+settings+`}}`)
 }
 
-func TestDealtRoundsAreDoubleMeanUnlessSaid(t *testing.T) {
-	r := newRig(t)
+func TestDealtRoundsAreDoubleMeanByDefault(t *testing.T) {
+	r := newTestServer(t)
 	response := r.call("POST", "/api/rooms/RAXN88/rounds", `{"total_cents":88800,"packets":100,"split":"dealt"}`, asHost)
 	if response.Code != 201 || !strings.Contains(response.Body.String(), `"deal":"double_mean"`) {
 		t.Errorf("got %d %s", response.Code, response.Body)
@@ -117,7 +117,7 @@ func TestDealtRoundsAreDoubleMeanUnlessSaid(t *testing.T) {
 }
 
 func TestListRounds(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/rounds", "", asHost), 200,
 		`{"rounds":[`+roundJSON(t, draftB)+`,`+roundJSON(t, roundA)+`],"next":""}`)
 	path := "/api/rooms/RAXN88/rounds?limit=1"
@@ -128,8 +128,8 @@ func TestListRounds(t *testing.T) {
 	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/rounds?limit=501", "", asHost), 400, "bad_request")
 }
 
-func TestStepsAnswerWithTheRound(t *testing.T) {
-	r := newRig(t)
+func TestChangesOfPhaseAnswerWithTheRound(t *testing.T) {
+	r := newTestServer(t)
 	for path, want := range map[string]func(*game.Round){
 		"start":  func(r *game.Round) { r.Phase = game.Countdown },
 		"stop":   func(r *game.Round) { r.Phase, r.Reason = game.Closed, game.Stopped },
@@ -143,17 +143,17 @@ func TestStepsAnswerWithTheRound(t *testing.T) {
 	}
 }
 
-// Two hosts at once are both told the truth.
-func TestStepsThatARoundCannotTake(t *testing.T) {
+// Two hosts act at the same time: the second gets the reason why its change is refused.
+func TestImpossibleChangesOfPhaseAreRefused(t *testing.T) {
 	for err, code := range map[error]string{game.ErrRoomBusy: "room_busy", game.ErrWrongPhase: "wrong_phase"} {
-		r := newRig(t)
-		r.books.fail = err
+		r := newTestServer(t)
+		r.store.fail = err
 		wantRefused(t, r.call("POST", "/api/rounds/"+roundA+"/start", "", asHost), 409, code)
 	}
 }
 
-func TestShowRoundNeverShowsTheSecretBeforeItIsSettled(t *testing.T) {
-	r := newRig(t)
+func TestSecretIsHiddenUntilTheRoundIsSettled(t *testing.T) {
+	r := newTestServer(t)
 	response := r.call("GET", "/api/rounds/"+roundA, "")
 	if strings.Contains(response.Body.String(), "5ec2e7") {
 		t.Errorf("the secret shows: %s", response.Body)
@@ -169,7 +169,7 @@ func claimJSON(number int, player, nickname string, drop, cents int) string {
 }
 
 func TestClaimsComeInPagesWithNicknames(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	path := "/api/rounds/" + roundA + "/claims"
 	first, second, third := claimJSON(1, playerA, "小明", 9, 888), claimJSON(2, playerB, "Bob", 9, 5), claimJSON(3, playerA, "小明", 17, 612)
 	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"claims":[`+first+`,`+second+`,`+third+`],"next":0}`)
@@ -178,20 +178,20 @@ func TestClaimsComeInPagesWithNicknames(t *testing.T) {
 	wantJSON(t, r.call("GET", path+"?after=3", "", asHost), 200, `{"claims":[],"next":0}`)
 }
 
-func TestMyClaimsReadTheSameAgainAndWriteNothing(t *testing.T) {
-	r := newRig(t)
+func TestMyClaimsIsReadOnlyAndRepeatable(t *testing.T) {
+	r := newTestServer(t)
 	want := `{"claims":[` + claimJSON(1, playerA, "", 9, 888) + `,` + claimJSON(3, playerA, "", 17, 612) + `]}`
 	for range 2 {
 		wantJSON(t, r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, playerA)), 200, want)
 	}
 	wantJSON(t, r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, newcomer)), 200, `{"claims":[]}`)
-	if r.books.changed != 0 {
-		t.Errorf("reading changed %d things", r.books.changed)
+	if r.store.changed != 0 {
+		t.Errorf("reading changed %d things", r.store.changed)
 	}
 }
 
 func TestPreviewAddsUp(t *testing.T) {
-	r := newRig(t)
+	r := newTestServer(t)
 	var preview previewAnswer
 	response := r.call("POST", "/api/rounds/preview", `{"total_cents":10000,"packets":20,"min_cents":100,"max_cents":900}`, asHost)
 	if err := json.Unmarshal(response.Body.Bytes(), &preview); err != nil || response.Code != http.StatusOK {
@@ -212,9 +212,9 @@ func TestPreviewAddsUp(t *testing.T) {
 
 func TestHealthAndReadiness(t *testing.T) {
 	var reason error
-	r := newRig(t, func(o *Options) {
+	r := newTestServer(t, func(o *Options) {
 		fine := func(context.Context) error { return nil }
-		o.Checks = []Check{{Name: "database", Ask: fine}, {Name: "redis", Ask: func(context.Context) error { return reason }}}
+		o.Checks = []Check{{Name: "database", Run: fine}, {Name: "redis", Run: func(context.Context) error { return reason }}}
 	})
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready"}`)
@@ -226,11 +226,11 @@ func TestHealthAndReadiness(t *testing.T) {
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 }
 
-// What an instance can run without, and money should not, is told where operators and hosts look.
-func TestAWarningIsToldByAReadyInstance(t *testing.T) {
-	r := newRig(t, func(o *Options) {
-		o.Checks = []Check{{Name: "redis", Ask: func(context.Context) error { return nil }}}
-		o.Warnings = []Check{{Name: "durability", Ask: func(context.Context) error { return errors.New("appendonly is no") }}}
+// A failed warning is shown at /readyz and on the hosts' page, but the instance is ready.
+func TestReadyInstanceShowsWarnings(t *testing.T) {
+	r := newTestServer(t, func(o *Options) {
+		o.Checks = []Check{{Name: "redis", Run: func(context.Context) error { return nil }}}
+		o.Warnings = []Check{{Name: "durability", Run: func(context.Context) error { return errors.New("appendonly is no") }}}
 	})
 	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready","warnings":["durability: appendonly is no"]}`)
 	var health healthAnswer

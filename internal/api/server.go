@@ -18,53 +18,52 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options are what the HTTP side is made of. All are needed but PublicURL, PlayerSecret, Origins.Allowed, Proxies, Checks,
-// Warnings and SettleLag.
+// Options are the dependencies and settings of a Server. All are required except PublicURL, PlayerSecret, Origins.Allowed,
+// Proxies, Checks, Warnings and SettleLag.
 type Options struct {
-	Rooms   Rooms
-	Rounds  Rounds
-	Claims  Claims
-	Results Results
-	Tallies Tallies
-	Desk    Desk
-	Guests  Guests
-	Speaker Speaker
-	// Rehearsals are played by bots through this instance's own door.
-	Rehearsals Rehearsals
+	Rooms     Rooms
+	Rounds    Rounds
+	Claims    Claims
+	Results   Results
+	Tallies   Tallies
+	RoomAdmin RoomAdmin
+	Guests    Guests
+	Publisher Publisher
+	// Rehearsals plays rehearsals with bots that connect to this instance.
+	Rehearsals Rehearser
 	Money      Money
 	Exports    Exports
 	Payouts    Payouts
 	Sessions   *Sessions
-	// Gate takes /ws, with nothing in between.
+	// Gate handles /ws, without any middleware.
 	Gate http.Handler
 	// Pages are the files of package web.
 	Pages fs.FS
 	// Password is the hosts' password.
 	Password string
-	// PlayerSecret is what the host's own app signs players' tokens with; empty: none are taken.
+	// PlayerSecret is the key with which the host's own app signs players' tokens; empty: such tokens are refused.
 	PlayerSecret []byte
-	// PublicURL is how the world reaches this site: a scheme and a host. Empty: as each request did.
+	// PublicURL is the scheme and host at which players reach this site. Empty: those of each request.
 	PublicURL string
 	Origins   Origins
 	Proxies   Proxies
-	// Checks are asked in order for /readyz.
+	// Checks must succeed for /readyz. They run in order.
 	Checks []Check
-	// Warnings are asked too, and told, but an instance is ready in spite of them.
+	// Warnings are checks whose failures /readyz shows although the instance is ready.
 	Warnings []Check
-	// SettleLag is by how much settling was behind when it last booked something; nil where this instance does not settle.
+	// SettleLag returns the lag of settling when it last booked something; nil if this instance does not settle.
 	SettleLag func() time.Duration
-	// Unavailable reports that a request failed since the database is away for a while, which is answered as busy.
+	// Unavailable reports whether an error means that the database is temporarily unreachable, which is answered as busy.
 	Unavailable func(error) bool
-	// Metrics gets this package's metrics and is what /metrics shows.
+	// Metrics is the registry for this package's metrics, and is served at /metrics.
 	Metrics *prometheus.Registry
 	Logger  *slog.Logger
 	Now     func() time.Time
 }
 
-// Limits of attempts by one client, in attempts a second and at once. A password may be mistyped a few times; then it is
-// one guess in five seconds. Joining is loose, since a whole company sits behind one address and joins in the minute in
-// which the QR code is shown: 30 a second and 300 at once seat 2,000 people in a minute, and still keep one client from
-// filling the books with players.
+// Rate limits of one client: attempts per second and burst. After a few mistyped passwords there is one attempt every five
+// seconds. The limit of joining is generous, since all players of a company may share one address and join within the minute in
+// which the QR code is shown: it admits 2,000 players in a minute, and still keeps one client from filling the database.
 const (
 	passwordRate, passwordBurst = 0.2, 5
 	joinRate, joinBurst         = 30, 300
@@ -74,20 +73,20 @@ const (
 type Server struct {
 	Options
 
-	echo      *echo.Echo
-	assets    map[string]*asset
-	passwords *limiter
-	joins     *limiter
-	finals    finals
-	openings  openings
-	skewed    rate.Sometimes // logs that clocks differ
-	refusing  atomic.Bool
-	underWay  atomic.Int64
+	echo           *echo.Echo
+	assets         map[string]*asset
+	passwords      *limiter
+	joins          *limiter
+	ranksCache     ranksCache
+	claimsCache    claimsCache
+	clockSkewLog   rate.Sometimes // limits the log of sessions from the future
+	refusing       atomic.Bool
+	activeRequests atomic.Int64
 }
 
-// New puts the HTTP side together. It fails if the pages are not complete, the password is empty or PublicURL is no URL.
+// New returns a server. It fails if a page is missing, the password is empty or PublicURL is no URL.
 func New(options Options) (*Server, error) {
-	public, err := cleanURL(options.PublicURL)
+	public, err := parsePublicURL(options.PublicURL)
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +100,12 @@ func New(options Options) (*Server, error) {
 	options.PublicURL, options.Origins.Public = public, public
 	s := &Server{
 		Options: options, echo: echo.New(), assets: assets,
-		passwords: newLimiter(passwordRate, passwordBurst, options.Now),
-		joins:     newLimiter(joinRate, joinBurst, options.Now),
-		openings:  newOpenings(),
-		skewed:    rate.Sometimes{Interval: time.Minute},
+		passwords:    newLimiter(passwordRate, passwordBurst, options.Now),
+		joins:        newLimiter(joinRate, joinBurst, options.Now),
+		claimsCache:  newClaimsCache(),
+		clockSkewLog: rate.Sometimes{Interval: time.Minute},
 	}
-	s.echo.HTTPErrorHandler = s.refuse
+	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())
 	if err := s.useMiddleware(); err != nil {
 		return nil, err
@@ -116,34 +115,34 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-func cleanURL(text string) (string, error) {
+func parsePublicURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
 	text = strings.TrimRight(text, "/")
 	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !plainHost.MatchString(u.Host) || u.Scheme+"://"+u.Host != text {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !hostPattern.MatchString(u.Host) || u.Scheme+"://"+u.Host != text {
 		return "", fmt.Errorf("PUBLIC_URL %q must be like https://rain.example.org", text)
 	}
 	return text, nil
 }
 
-// Refuse makes every request from now on hear that this instance is busy, also on connections that are open already. Those
-// under way go on.
-func (s *Server) Refuse() { s.refusing.Store(true) }
+// RefuseRequests makes the server answer every new request with busy, also on open connections. Requests that were already
+// received are still handled.
+func (s *Server) RefuseRequests() { s.refusing.Store(true) }
 
-// UnderWay is how many requests are being answered. Upgraded connections do not count.
-func (s *Server) UnderWay() int { return int(s.underWay.Load()) }
+// ActiveRequests returns how many requests are being handled. Upgraded connections do not count.
+func (s *Server) ActiveRequests() int { return int(s.activeRequests.Load()) }
 
-// ServeHTTP hands sockets to the gate as they came and everything else to Echo. Echo's writer, or a middleware of its own
-// like Gzip or Timeout, would break the upgrade.
+// ServeHTTP passes WebSocket upgrades to the gate unchanged, and everything else to Echo. The upgrade would fail with Echo's
+// response writer, or with middleware like Gzip or Timeout.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.underWay.Add(1)
-	defer s.underWay.Add(-1)
+	s.activeRequests.Add(1)
+	defer s.activeRequests.Add(-1)
 	switch {
 	case s.refusing.Load():
 		w.Header().Set("Connection", "close")
-		s.refuse(errBusy, s.echo.NewContext(r, w))
+		s.handleError(errBusy, s.echo.NewContext(r, w))
 	case r.URL.Path == "/ws":
 		s.Gate.ServeHTTP(w, r)
 	default:
@@ -160,17 +159,18 @@ func (s *Server) routePages() {
 	get("/host", s.page(pageHost))
 	get("/screen/:code", s.roomPage(pageScreen))
 	get("/assets/*", s.serveAsset)
-	get("/healthz", s.healthy)
-	get("/readyz", s.ready)
+	get("/healthz", s.showLiveness)
+	get("/readyz", s.showReadiness)
 	get("/metrics", echo.WrapHandler(promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{DisableCompression: true})))
 }
 
-// answerWithin bounds an API request: a database that hangs must not pile up requests.
-const answerWithin = 10 * time.Second
+// requestTimeout bounds an API request, so that requests do not accumulate while the database hangs.
+const requestTimeout = 10 * time.Second
 
-// routeAPI gives each route its middleware. A group's would answer 404 where a path is known but not the method.
+// routeAPI adds the routes of the API. Each has its own middleware, since an Echo group answers 404 instead of 405 if only the
+// method is unknown.
 func (s *Server) routeAPI() {
-	deadline := middleware.ContextTimeout(answerWithin)
+	deadline := middleware.ContextTimeout(requestTimeout)
 	anybody := func(method, path string, handler echo.HandlerFunc) {
 		s.echo.Add(method, "/api"+path, handler, s.refuseForeignOrigins, deadline)
 	}
@@ -185,13 +185,13 @@ func (s *Server) routeAPI() {
 	anybody("GET", "/rooms/:code/history", s.showHistory)
 	anybody("GET", "/rooms/:code/next", s.showNext)
 	anybody("POST", "/rooms/:code/players", s.join)
-	anybody("GET", "/rooms/:code/players/me", s.showMe)
+	anybody("GET", "/rooms/:code/players/me", s.showMyself)
 	host("POST", "/rooms/:code/rounds", s.createRound)
 	host("GET", "/rooms/:code/rounds", s.listRounds)
 	host("POST", "/rounds/preview", s.previewRound)
-	host("POST", "/rounds/:id/start", step(s.Rounds.Start))
-	host("POST", "/rounds/:id/stop", step(s.Rounds.Stop))
-	host("POST", "/rounds/:id/cancel", step(s.Rounds.Cancel))
+	host("POST", "/rounds/:id/start", changeRound(s.Rounds.Start))
+	host("POST", "/rounds/:id/stop", changeRound(s.Rounds.Stop))
+	host("POST", "/rounds/:id/cancel", changeRound(s.Rounds.Cancel))
 	anybody("GET", "/rounds/:id", s.showRound)
 	host("GET", "/rounds/:id/claims", s.listClaims)
 	anybody("GET", "/rounds/:id/claims/me", s.showMyClaims)
@@ -200,4 +200,18 @@ func (s *Server) routeAPI() {
 	s.routeMoney(host)
 	s.routeExports(host)
 	s.routePayouts(host)
+}
+
+// NewHTTPServer returns a server with limits against slow or hostile clients: timeouts for headers, bodies and responses, and a
+// maximum size of headers. They do not apply to a WebSocket after its upgrade, since hijacking a connection clears its deadlines.
+func NewHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
 }

@@ -17,8 +17,8 @@ import (
 	"redrain/internal/game"
 )
 
-func TestEveryAnswerHasItsSecurityHeaders(t *testing.T) {
-	r := newRig(t)
+func TestEveryResponseHasSecurityHeaders(t *testing.T) {
+	r := newTestServer(t)
 	for _, path := range []string{"/", "/host", "/nothing", "/assets/shared/app.js", "/api/rooms/RAXN88", "/api/rooms", "/api/nothing", "/healthz"} {
 		got := r.call("GET", path, "").Header()
 		policy := got.Get("Content-Security-Policy")
@@ -35,7 +35,7 @@ func TestEveryAnswerHasItsSecurityHeaders(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"evil.example; script-src *", "a b", "'unsafe-inline'"} {
-		answer := r.call("GET", "/", "", func(_ *rig, q *http.Request) { q.Host = host })
+		answer := r.call("GET", "/", "", func(_ *testServer, q *http.Request) { q.Host = host })
 		if policy := answer.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; connect-src 'self'") {
 			t.Errorf("a made-up host is in the policy: %s", policy)
 		}
@@ -43,19 +43,19 @@ func TestEveryAnswerHasItsSecurityHeaders(t *testing.T) {
 }
 
 func TestPanicsAreLoggedAndNotShown(t *testing.T) {
-	r := newRig(t)
-	r.books.during = func() { panic("a secret of the inside") }
+	r := newTestServer(t)
+	r.store.onCall = func() { panic("a secret of the inside") }
 	response := r.call("GET", "/api/rooms/RAXN88", "")
 	wantRefused(t, response, 500, "fault")
 	if strings.Contains(response.Body.String(), "inside") {
 		t.Errorf("the panic shows: %s", response.Body)
 	}
-	if log := r.log.String(); !strings.Contains(log, "a secret of the inside") || !strings.Contains(log, "books_test.go") {
+	if log := r.log.String(); !strings.Contains(log, "a secret of the inside") || !strings.Contains(log, "fake_store_test.go") {
 		t.Errorf("the log lacks the panic or its stack: %s", log)
 	}
 }
 
-func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
+func TestErrorsOfOtherPackagesMapToRefusals(t *testing.T) {
 	for err, want := range map[error]struct {
 		status int
 		code   string
@@ -67,12 +67,12 @@ func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
 		game.ErrGone:               {409, "keys_lost"},
 		game.ErrTorn:               {409, "keys_lost"},
 		game.ErrRefused:            {503, "busy"},
-		errAway:                    {503, "busy"},
+		errDatabaseAway:            {503, "busy"},
 		context.DeadlineExceeded:   {503, "busy"},
 		http.ErrBodyReadAfterClose: {500, "fault"},
 	} {
-		r := newRig(t)
-		r.books.fail = err
+		r := newTestServer(t)
+		r.store.fail = err
 		response := r.call("POST", "/api/rooms", `{"name":"a"}`, asHost)
 		wantRefused(t, response, want.status, want.code)
 		if logged := strings.Contains(r.log.String(), err.Error()); logged != (want.status == 500) {
@@ -81,10 +81,10 @@ func TestErrorsOfOthersHaveOneAnswerEach(t *testing.T) {
 	}
 }
 
-// With Accept-Encoding as browsers send it the upgrade hung behind a
-// compressing writer. Here the gate gets the connection as http.Server made it.
-func TestTheGateGetsTheRawConnection(t *testing.T) {
-	r := newRig(t, func(o *Options) {
+// With the Accept-Encoding header of browsers an upgrade would hang behind a compressing writer. The gate must get the
+// ResponseWriter of http.Server itself.
+func TestGateGetsTheUnwrappedConnection(t *testing.T) {
+	r := newTestServer(t, func(o *Options) {
 		o.Gate = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			conn, _, err := w.(http.Hijacker).Hijack()
 			if err != nil {
@@ -115,14 +115,14 @@ func TestTheGateGetsTheRawConnection(t *testing.T) {
 	}
 }
 
-// What clients make up must not become time series, which are kept for ever.
-func TestMetricsCountRoutesNotAddresses(t *testing.T) {
-	r := newRig(t)
+// Values that clients invent must not become labels, since each would create a new time series.
+func TestMetricsHaveNoLabelsFromClients(t *testing.T) {
+	r := newTestServer(t)
 	r.call("GET", "/api/rooms/RAXN88", "")
 	r.call("GET", "/api/rooms/NRNE22", "")
 	r.call("BREW", "/api/rooms/coffee", "")
 	for i := range 20 {
-		r.call("GET", fmt.Sprintf("/made/up/%d", i), "", func(_ *rig, q *http.Request) { q.Host = fmt.Sprintf("host%d", i) })
+		r.call("GET", fmt.Sprintf("/made/up/%d", i), "", func(_ *testServer, q *http.Request) { q.Host = fmt.Sprintf("host%d", i) })
 	}
 	text := r.call("GET", "/metrics", "").Body.String()
 	for _, line := range []string{
@@ -138,15 +138,15 @@ func TestMetricsCountRoutesNotAddresses(t *testing.T) {
 	if strings.Contains(text, "made") || strings.Contains(text, "host1") || strings.Contains(text, "BREW") {
 		t.Error("made-up words are in the metrics")
 	}
-	r.books.during = func() { panic("x") }
+	r.store.onCall = func() { panic("x") }
 	r.call("GET", "/api/rooms/RAXN88", "")
 	if text := r.call("GET", "/metrics", "").Body.String(); !strings.Contains(text, `{code="500",host="",method="GET",url="/api/rooms/:code"} 1`) {
 		t.Error("a panic is not counted as 500")
 	}
 }
 
-func TestQRCodeLeadsIntoTheRoom(t *testing.T) {
-	r := newRig(t)
+func TestQRCodeHoldsTheURLOfTheRoom(t *testing.T) {
+	r := newTestServer(t)
 	asked := r.call("GET", "/api/rooms/raxn88/qr.svg", "")
 	if asked.Code != 200 || asked.Header().Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(asked.Body.String(), "<svg ") {
 		t.Fatalf("got %d %s %.80s", asked.Code, asked.Header().Get("Content-Type"), asked.Body)
@@ -154,32 +154,32 @@ func TestQRCodeLeadsIntoTheRoom(t *testing.T) {
 	wantModules(t, asked.Body.String(), "http://example.com/r/RAXN88")
 	secure := r.call("GET", "https://example.com:8443/api/rooms/RAXN88/qr.svg", "")
 	wantModules(t, secure.Body.String(), "https://example.com:8443/r/RAXN88")
-	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/qr.svg", "", func(_ *rig, q *http.Request) { q.Host = "a b" }), 400, "bad_request")
+	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/qr.svg", "", func(_ *testServer, q *http.Request) { q.Host = "a b" }), 400, "bad_request")
 
-	r = newRig(t, func(o *Options) { o.PublicURL = "https://rain.example.org/" })
+	r = newTestServer(t, func(o *Options) { o.PublicURL = "https://rain.example.org/" })
 	wantModules(t, r.call("GET", "/api/rooms/RAXN88/qr.svg", "").Body.String(), "https://rain.example.org/r/RAXN88")
 }
 
-func TestPublicURLMustBeOne(t *testing.T) {
+func TestInvalidPublicURLIsRefused(t *testing.T) {
 	for text, fine := range map[string]bool{
 		"": true, "https://rain.example.org": true, "http://10.0.0.7:8080/": true, "http://[::1]:80": true,
 		"rain.example.org": false, "ftp://rain.example.org": false, "https://": false, "https://rain.example.org/path": false,
 		"https://rain.example.org?x": false, "https://user@rain.example.org": false, "https://rain example.org": false,
 	} {
-		if _, err := cleanURL(text); (err == nil) != fine {
+		if _, err := parsePublicURL(text); (err == nil) != fine {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
 }
 
-func TestAnEmptyPasswordIsRefused(t *testing.T) {
+func TestEmptyPasswordIsRefused(t *testing.T) {
 	if _, err := New(Options{Pages: testPages()}); err == nil || !strings.Contains(err.Error(), "password") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// codesIn finds the codes of errors in a Go file.
-func codesIn(t *testing.T, file, pattern string) []string {
+// findErrorCodes finds the codes of errors in a Go file.
+func findErrorCodes(t *testing.T, file, pattern string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -193,10 +193,10 @@ func codesIn(t *testing.T, file, pattern string) []string {
 }
 
 func TestDocumentListsEveryCode(t *testing.T) {
-	code := codesIn(t, "errors.go", `refusal\{(?:http\.\w+|status), "(\w+)"`)
-	code = append(code, codesIn(t, "../game/settings.go", `Code: "(\w+)"`)...)
-	code = append(code, codesIn(t, "../game/text.go", `Code: "(\w+)"`)...)
-	code = append(code, codesIn(t, "../wire/strict.go", `Code\w+ += "(\w+)"`)...)
+	code := findErrorCodes(t, "errors.go", `refusal\{(?:http\.\w+|status), "(\w+)"`)
+	code = append(code, findErrorCodes(t, "../game/settings.go", `Code: "(\w+)"`)...)
+	code = append(code, findErrorCodes(t, "../game/text.go", `Code: "(\w+)"`)...)
+	code = append(code, findErrorCodes(t, "../wire/strict.go", `Code\w+ += "(\w+)"`)...)
 	slices.Sort(code)
 	code = slices.Compact(code)
 
@@ -215,15 +215,15 @@ func TestDocumentListsEveryCode(t *testing.T) {
 	}
 }
 
-// From Refuse on nothing begins any more; what was under way goes on.
-func TestAServerThatRefusesDoesNothing(t *testing.T) {
-	r := newRig(t)
-	r.server.Refuse()
+// After RefuseRequests no request is handled any more, except those that were already being handled.
+func TestRefuseRequestsHandlesNothingNew(t *testing.T) {
+	r := newTestServer(t)
+	r.server.RefuseRequests()
 	for _, path := range []string{"/ws", "/", "/api/rooms/RAXN88", "/healthz"} {
 		wantRefused(t, r.call("GET", path, ""), 503, "busy")
 	}
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`), 503, "busy")
-	if r.books.changed > 0 || r.server.UnderWay() != 0 {
-		t.Errorf("%d changes, %d requests under way", r.books.changed, r.server.UnderWay())
+	if r.store.changed > 0 || r.server.ActiveRequests() != 0 {
+		t.Errorf("%d changes, %d requests under way", r.store.changed, r.server.ActiveRequests())
 	}
 }

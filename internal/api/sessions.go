@@ -11,14 +11,14 @@ import (
 	"redrain/internal/wire"
 )
 
-// How long a session lasts. A player's outlives an event that spans days; a host's ends with the working day.
+// How long a session lasts. A player's is longer than an event of several days; a host's is a working day.
 const (
-	hostSession   = 12 * time.Hour
-	playerSession = 7 * 24 * time.Hour
+	hostSessionLifetime   = 12 * time.Hour
+	playerSessionLifetime = 7 * 24 * time.Hour
 )
 
-// clockLeeway is by how much clocks may differ, of instances among each other and of the host's own app: a token that is from
-// the future by less, or over for less, is taken.
+// clockLeeway is by how much the clocks of the instances, and that of the host's own app, may differ: a token that was issued less
+// than this in the future, or expired less than this ago, is accepted.
 const clockLeeway = time.Minute
 
 const (
@@ -34,14 +34,14 @@ const HostCookie = "redrain_host"
 // PlayerCookie is the name of the cookie that holds a player's token for a room: somebody may play in several.
 func PlayerCookie(room string) string { return "redrain_player_" + room }
 
-// ErrUnauthorized is returned for a token that is missing, expired, forged, or for something else.
+// ErrUnauthorized is returned for a token that is missing, expired, forged, or issued for another purpose.
 var ErrUnauthorized = errors.New("no valid session")
 
-// errFromFuture is returned for a genuine token that was made later than now, by more than clocks may differ.
+// errFromFuture is returned for a token with a valid signature that was issued more than clockLeeway in the future.
 var errFromFuture = fmt.Errorf("a session from the future: the clocks of instances differ: %w", game.ErrBusy)
 
-// Sessions makes and checks the tokens of hosts and players. They are signed, not stored: any instance with the same
-// secret takes them. Safe for concurrent use.
+// Sessions issues and checks the session tokens of hosts and players. They are signed and not stored: any instance with the same
+// secret accepts them. Safe for concurrent use.
 type Sessions struct {
 	secret  []byte
 	now     func() time.Time
@@ -49,10 +49,10 @@ type Sessions struct {
 	players parsers
 }
 
-// parsers check tokens of one audience: in full, and all but their times.
-type parsers struct{ full, timeless *jwt.Parser }
+// parsers check the tokens of one audience: strict checks everything, timeless all but the times.
+type parsers struct{ strict, timeless *jwt.Parser }
 
-// sessionClaims is what a token says. A player's token has the player's id as its subject and is good for one room.
+// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room.
 type sessionClaims struct {
 	jwt.RegisteredClaims
 
@@ -74,7 +74,7 @@ func newParsers(audience string, now func() time.Time) parsers {
 	return parsers{newParser(audience, now, clockLeeway), newParser(audience, now, always)}
 }
 
-// newParser takes HS256 alone: a token must not choose how it is checked.
+// newParser returns a parser that accepts only HS256, so that a token cannot choose the algorithm that checks it.
 func newParser(audience string, now func() time.Time, leeway time.Duration) *jwt.Parser {
 	return jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
@@ -88,14 +88,14 @@ func newParser(audience string, now func() time.Time, leeway time.Duration) *jwt
 	)
 }
 
-// NewHost makes a token for a host, good for 12 hours.
-func (s *Sessions) NewHost() (string, error) {
-	return s.sign(audienceHost, audienceHost, "", hostSession)
+// NewHostToken issues a token for a host, valid for 12 hours.
+func (s *Sessions) NewHostToken() (string, error) {
+	return s.sign(audienceHost, audienceHost, "", hostSessionLifetime)
 }
 
-// NewPlayer makes a token for a player in one room, good for 7 days.
-func (s *Sessions) NewPlayer(room, player string) (string, error) {
-	return s.sign(audiencePlay, player, room, playerSession)
+// NewPlayerToken issues a token for a player in one room, valid for 7 days.
+func (s *Sessions) NewPlayerToken(room, player string) (string, error) {
+	return s.sign(audiencePlay, player, room, playerSessionLifetime)
 }
 
 func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (string, error) {
@@ -111,37 +111,37 @@ func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (st
 	return token, nil
 }
 
-// Host checks a host's token; it returns ErrUnauthorized, wrapped, if it is none. game.ErrBusy as of Player.
+// Host checks a host's token. It returns ErrUnauthorized, wrapped, if it is not valid, and game.ErrBusy as Player does.
 func (s *Sessions) Host(token string) error {
-	claims, err := s.read(s.hosts, token)
+	claims, err := s.parseExplained(s.hosts, token)
 	if err == nil && claims.Subject != audienceHost {
 		err = fmt.Errorf("%w: not a host", ErrUnauthorized)
 	}
 	return err
 }
 
-// Player returns the id of the player whose token for this room it is, or ErrUnauthorized, wrapped. game.ErrBusy: it is
-// genuine and from the future by more than a minute, so this instance's clock is wrong, or that of the one that made it. It is
-// no reason to take its player for a newcomer.
+// Player returns the id of the player to whom a token for this room was issued, or ErrUnauthorized, wrapped. game.ErrBusy: the
+// signature is valid, but the token was issued more than a minute in the future, so the clock of this instance or of the issuing
+// one is wrong. The caller must not treat its player as a new one then.
 func (s *Sessions) Player(token, room string) (string, error) {
-	claims, err := s.read(s.players, token)
+	claims, err := s.parseExplained(s.players, token)
 	if err != nil {
 		return "", err
 	}
-	return playerIn(claims, room)
+	return checkPlayerClaims(claims, room)
 }
 
-// Known is Player whatever the times in the token say: it may be over, or not valid yet. It proves who somebody was, and is
-// only for who asks for a new session.
-func (s *Sessions) Known(token, room string) (string, error) {
+// PlayerIgnoringTimes is Player without a check of the token's times: it may be expired, or issued in the future. It identifies a
+// player who requests a new session, and must not be used for anything else.
+func (s *Sessions) PlayerIgnoringTimes(token, room string) (string, error) {
 	claims, err := s.parse(s.players.timeless, token)
 	if err != nil {
 		return "", err
 	}
-	return playerIn(claims, room)
+	return checkPlayerClaims(claims, room)
 }
 
-func playerIn(claims *sessionClaims, room string) (string, error) {
+func checkPlayerClaims(claims *sessionClaims, room string) (string, error) {
 	if room == "" || claims.Room != room {
 		return "", fmt.Errorf("%w: for another room", ErrUnauthorized)
 	}
@@ -151,8 +151,8 @@ func playerIn(claims *sessionClaims, room string) (string, error) {
 	return claims.Subject, nil
 }
 
-func (s *Sessions) read(by parsers, token string) (*sessionClaims, error) {
-	claims, err := s.parse(by.full, token)
+func (s *Sessions) parseExplained(by parsers, token string) (*sessionClaims, error) {
+	claims, err := s.parse(by.strict, token)
 	if err == nil || errors.Is(err, jwt.ErrTokenExpired) {
 		return claims, err
 	}

@@ -2,7 +2,7 @@ package api
 
 import "redrain/internal/game"
 
-// roundBody is a round as a host asks for it: the total and the packets must be said, the rest has defaults.
+// roundBody is the request for a new round: total and packets are required, all other fields have defaults.
 type roundBody struct {
 	game.Settings
 
@@ -17,10 +17,10 @@ type tierBody struct {
 	Cents   *game.Cents `json:"cents"`
 }
 
-// newRoundBody holds the defaults, which stay where a request says nothing.
+// newRoundBody returns the defaults, which remain in fields that a request leaves out.
 func newRoundBody() roundBody { return roundBody{Settings: game.DefaultSettings()} }
 
-// settings returns valid settings, or the first *game.Invalid.
+// settings returns validated settings, or the first *game.Invalid.
 func (b roundBody) settings() (game.Settings, error) {
 	s := b.Settings
 	title, refused := game.CleanTitle(s.Title)

@@ -25,10 +25,10 @@ type Books interface {
 	Rehearsals(ctx context.Context, room string, limit int) ([]game.Rehearsal, error)
 }
 
-// Passes issues session tokens for the bots and their host.
-type Passes interface {
-	NewHost() (string, error)
-	NewPlayer(room, player string) (string, error)
+// SessionIssuer issues session tokens for the bots and their host.
+type SessionIssuer interface {
+	NewHostToken() (string, error)
+	NewPlayerToken(room, player string) (string, error)
 }
 
 const (
@@ -43,7 +43,7 @@ const (
 // WebSocket like players. Safe for concurrent use.
 type Rehearsals struct {
 	books    Books
-	passes   Passes
+	sessions SessionIssuer
 	instance func() string // this instance's address, like http://127.0.0.1:8080
 	changed  func(ctx context.Context, room string)
 	log      *slog.Logger
@@ -57,8 +57,8 @@ type Rehearsals struct {
 }
 
 // NewRehearsals returns Rehearsals; changed is called at the end of each. Close ends them.
-func NewRehearsals(books Books, passes Passes, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
-	r := &Rehearsals{books: books, passes: passes, instance: instance, changed: changed, log: log, beginning: make(map[string]bool)}
+func NewRehearsals(books Books, passes SessionIssuer, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
+	r := &Rehearsals{books: books, sessions: passes, instance: instance, changed: changed, log: log, beginning: make(map[string]bool)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -164,7 +164,7 @@ func (r *Rehearsals) play(begun game.Rehearsal, round game.Round) {
 const joinsPerSecond = 200
 
 func (r *Rehearsals) playSwarm(begun game.Rehearsal, round game.Round) (*Report, error) {
-	token, err := r.passes.NewHost()
+	token, err := r.sessions.NewHostToken()
 	if err != nil {
 		return nil, fmt.Errorf("make a session for the bots' host: %w", err)
 	}
@@ -178,7 +178,7 @@ func (r *Rehearsals) playSwarm(begun game.Rehearsal, round game.Round) (*Report,
 			if err != nil {
 				return "", "", err //nolint:wrapcheck // says itself what it could not do
 			}
-			token, err = r.passes.NewPlayer(round.Room, bot.ID)
+			token, err = r.sessions.NewPlayerToken(round.Room, bot.ID)
 			return bot.ID, token, err //nolint:wrapcheck // says itself what it could not do
 		},
 	})

@@ -69,16 +69,16 @@ func (b *fakeBooks) Rehearsals(_ context.Context, _ string, limit int) ([]game.R
 	return append([]game.Rehearsal(nil), b.list[:min(limit, len(b.list))]...), nil
 }
 
-type fakePasses struct{}
+type fakeSessions struct{}
 
-func (fakePasses) NewHost() (string, error)              { return "host", nil }
-func (fakePasses) NewPlayer(_, _ string) (string, error) { return "player", nil }
+func (fakeSessions) NewHostToken() (string, error)              { return "host", nil }
+func (fakeSessions) NewPlayerToken(_, _ string) (string, error) { return "player", nil }
 
 // rehearsals are over these books, on an instance at this address; over is told of each end.
 func rehearsals(books *fakeBooks, address string) (r *Rehearsals, over chan string) {
 	over = make(chan string, 10)
 	changed := func(_ context.Context, room string) { over <- room }
-	return NewRehearsals(books, fakePasses{}, func() string { return address }, changed, slog.New(slog.DiscardHandler)), over
+	return NewRehearsals(books, fakeSessions{}, func() string { return address }, changed, slog.New(slog.DiscardHandler)), over
 }
 
 // closedAddress is one at which nobody listens.
@@ -197,7 +197,7 @@ func (b *slowBooks) Rehearsals(ctx context.Context, room string, _ int) ([]game.
 // While the database hangs for one room, rehearsals of other rooms can start.
 func TestRehearsalsOfOtherRoomsDoNotWait(t *testing.T) {
 	books := &slowBooks{fakeBooks: &fakeBooks{}, asked: make(chan string, 3)}
-	r := NewRehearsals(books, fakePasses{}, nil, nil, slog.New(slog.DiscardHandler))
+	r := NewRehearsals(books, fakeSessions{}, nil, nil, slog.New(slog.DiscardHandler))
 	defer r.Close()
 	rehearse := func(ctx context.Context, room string) error {
 		_, err := r.Rehearse(ctx, room, game.DefaultSettings(), 3, 1)

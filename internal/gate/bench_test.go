@@ -139,7 +139,7 @@ func benchGate(b *testing.B, pool *steadyPool) (func() *benchClient, *live.Rooms
 	})
 	return func() *benchClient {
 		player := books.Join(room, "小明")
-		token, err := sessions.NewPlayer(room, player.ID)
+		token, err := sessions.NewPlayerToken(room, player.ID)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func (s *fixture) instance(change ...func(*gate.Options)) *instance {
 type (
 	rounds interface{ api.Rounds }
 	money  interface{ api.Money }
-	desk   interface{ api.Desk }
+	desk   interface{ api.RoomAdmin }
 )
 
 // serve puts the gate behind the product's own HTTP server. Its sockets have small buffers, so that a client that stops
@@ -126,7 +126,7 @@ type (
 func (s *fixture) serve(door http.Handler) *httptest.Server {
 	s.t.Helper()
 	web, err := api.New(api.Options{
-		Rounds: struct{ rounds }{}, Money: struct{ money }{}, Desk: struct{ desk }{},
+		Rounds: struct{ rounds }{}, Money: struct{ money }{}, RoomAdmin: struct{ desk }{},
 		Sessions: s.sessions, Gate: door, Pages: pages(), Password: "rain",
 		Metrics: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
@@ -163,7 +163,7 @@ func (i *instance) as(nickname string) testkit.Visit {
 // visit is another visit of a player.
 func (i *instance) visit(player game.Player) testkit.Visit {
 	i.site.t.Helper()
-	token, err := i.site.sessions.NewPlayer(player.Room, player.ID)
+	token, err := i.site.sessions.NewPlayerToken(player.Room, player.ID)
 	if err != nil {
 		i.site.t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func (i *instance) screen() testkit.Visit {
 
 func (i *instance) host() testkit.Visit {
 	i.site.t.Helper()
-	token, err := i.site.sessions.NewHost()
+	token, err := i.site.sessions.NewHostToken()
 	if err != nil {
 		i.site.t.Fatal(err)
 	}

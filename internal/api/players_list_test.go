@@ -15,28 +15,28 @@ import (
 	"redrain/internal/testkit"
 )
 
-// guestRig is a server whose rooms and guests are in a database, with a room of its own.
-type guestRig struct {
-	*rig
+// guestServer is a server with rooms and players in a real database, and one room.
+type guestServer struct {
+	*testServer
 	books *ledger.Ledger
 	room  string
 }
 
-// onEachDatabase runs a test over every kind of database.
-func onEachDatabase(t *testing.T, test func(r *guestRig)) {
+// forEachDatabase runs a test with every kind of database.
+func forEachDatabase(t *testing.T, test func(r *guestServer)) {
 	for name, newDatabase := range map[string]func(testing.TB) string{
 		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db") },
 		"postgres": testkit.SharedPostgres,
 		"mariadb":  testkit.SharedMariaDB,
 	} {
-		t.Run(name, func(t *testing.T) { test(newGuestRig(t, newDatabase(t))) })
+		t.Run(name, func(t *testing.T) { test(newGuestServer(t, newDatabase(t))) })
 	}
 }
 
-func newGuestRig(t *testing.T, url string) *guestRig {
+func newGuestServer(t *testing.T, url string) *guestServer {
 	t.Helper()
-	g := new(guestRig)
-	g.rig = newRig(t, func(options *Options) {
+	g := new(guestServer)
+	g.testServer = newTestServer(t, func(options *Options) {
 		books, err := ledger.Open(t.Context(), url, ledger.WithClock(options.Now))
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func newGuestRig(t *testing.T, url string) *guestRig {
 	return g
 }
 
-func (g *guestRig) join(nickname string) game.Player {
+func (g *guestServer) join(nickname string) game.Player {
 	g.t.Helper()
 	player, err := g.books.AddPlayer(g.t.Context(), g.room, nickname)
 	if err != nil {
@@ -68,7 +68,7 @@ func (g *guestRig) join(nickname string) game.Player {
 	return player
 }
 
-func (g *guestRig) list(query string) guestsAnswer {
+func (g *guestServer) list(query string) guestsAnswer {
 	g.t.Helper()
 	response := g.call("GET", "/api/rooms/"+g.room+"/players?"+query, "", asHost)
 	var list guestsAnswer
@@ -78,7 +78,7 @@ func (g *guestRig) list(query string) guestsAnswer {
 	return list
 }
 
-func idsOf(guests []guest) []string {
+func guestIDs(guests []guest) []string {
 	ids := make([]string, len(guests))
 	for i, one := range guests {
 		ids[i] = one.ID
@@ -86,10 +86,10 @@ func idsOf(guests []guest) []string {
 	return ids
 }
 
-// Everybody of a crowd joins within the same millisecond, and more do so while the host reads page after page: nobody who
-// was there is missing, and nobody comes twice.
-func TestPagesOfGuestsHoldEverybodyOnceWhileOthersJoin(t *testing.T) {
-	onEachDatabase(t, func(g *guestRig) {
+// Many players join in the same millisecond, and more join while the host reads page after page: all who had joined before are
+// listed exactly once.
+func TestPagesListEveryPlayerOnceWhileOthersJoin(t *testing.T) {
+	forEachDatabase(t, func(g *guestServer) {
 		there := map[string]bool{}
 		for i := range 100 {
 			there[g.join(fmt.Sprint("guest ", i)).ID] = true
@@ -127,14 +127,14 @@ func TestPagesOfGuestsHoldEverybodyOnceWhileOthersJoin(t *testing.T) {
 	})
 }
 
-// A host who follows what is new has everybody, also those who join at one moment on several instances, while the answers
-// stay small.
-func TestNewGuestsAreToldByTheirOwn(t *testing.T) {
-	onEachDatabase(t, func(g *guestRig) {
+// A host's page that only requests new players gets all of them, also those who join at the same time on several instances, and
+// its responses stay small.
+func TestOnlyNewPlayersAreListedAfterAMark(t *testing.T) {
+	forEachDatabase(t, func(g *guestServer) {
 		for i := range 120 {
 			g.join(fmt.Sprint("guest ", i))
 		}
-		g.clock.pass(time.Minute)
+		g.clock.advance(time.Minute)
 		g.join("Ann")
 		list := g.list("limit=10")
 		var joined, told sync.Map
@@ -143,7 +143,7 @@ func TestNewGuestsAreToldByTheirOwn(t *testing.T) {
 			joins.Go(func() {
 				for range 10 {
 					joined.Store(g.join("newcomer").ID, true)
-					g.clock.pass(50 * time.Millisecond)
+					g.clock.advance(50 * time.Millisecond)
 				}
 			})
 		}
@@ -156,7 +156,7 @@ func TestNewGuestsAreToldByTheirOwn(t *testing.T) {
 			if list.Anew || len(list.Players) > 50 {
 				g.t.Fatalf("news are %d players, anew: %v", len(list.Players), list.Anew)
 			}
-			for _, id := range idsOf(list.Players) {
+			for _, id := range guestIDs(list.Players) {
 				told.Store(id, true)
 			}
 		}
@@ -169,21 +169,22 @@ func TestNewGuestsAreToldByTheirOwn(t *testing.T) {
 	})
 }
 
-// What cannot be told as news makes the list come anew: somebody stamped by a clock that is behind, or more than fit.
-func TestGuestsComeAnewWhereNewsWouldLackSomebody(t *testing.T) {
-	onEachDatabase(t, func(g *guestRig) {
+// The list starts anew if somebody was added with a time before the mark, by an instance whose clock is behind, or if there are
+// more new players than fit on a page.
+func TestListStartsAnewWhenNewPlayersWouldBeMissing(t *testing.T) {
+	forEachDatabase(t, func(g *guestServer) {
 		for i := range 30 {
 			g.join(fmt.Sprint("guest ", i))
-			g.clock.pass(time.Second)
+			g.clock.advance(time.Second)
 		}
 		latest := g.list("limit=10").Latest
-		g.clock.pass(-10 * time.Second)
+		g.clock.advance(-10 * time.Second)
 		late := g.join("from an instance whose clock is behind")
 		list := g.list("limit=50&after=" + latest)
-		if !list.Anew || !slices.Contains(idsOf(list.Players), late.ID) || len(list.Players) != 31 {
+		if !list.Anew || !slices.Contains(guestIDs(list.Players), late.ID) || len(list.Players) != 31 {
 			g.t.Errorf("got %d players, anew: %v", len(list.Players), list.Anew)
 		}
-		g.clock.pass(10 * time.Second)
+		g.clock.advance(10 * time.Second)
 		for range 5 {
 			g.join("at once")
 		}
@@ -193,22 +194,22 @@ func TestGuestsComeAnewWhereNewsWouldLackSomebody(t *testing.T) {
 	})
 }
 
-// A search finds among news, too, and its page goes on below the last one found.
-func TestGuestsAreSearched(t *testing.T) {
-	onEachDatabase(t, func(g *guestRig) {
+// A search also applies to new players, and its next page continues after the last player found.
+func TestPlayersAreSearchedByName(t *testing.T) {
+	forEachDatabase(t, func(g *guestServer) {
 		want := map[string]bool{}
 		for i := range 40 {
 			if player := g.join([]string{"Ann", "Bob", "小明"}[i%3]); i%3 == 1 {
 				want[player.ID] = true
 			}
-			g.clock.pass(time.Second)
+			g.clock.advance(time.Second)
 		}
 		found := map[string]bool{}
 		query := "limit=5&name=BOB"
 		list := g.list(query)
 		latest := list.Latest
 		for ; ; list = g.list(query + "&before=" + list.Next) {
-			for _, id := range idsOf(list.Players) {
+			for _, id := range guestIDs(list.Players) {
 				found[id] = true
 			}
 			if list.Next == "" {

@@ -29,30 +29,30 @@ const (
 
 var secret = []byte("0123456789abcdef0123456789abcdef")
 
-// clock stands still until a test moves it.
-type clock struct {
+// fakeClock is a clock that only advances when a test says so.
+type fakeClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-func (c *clock) Now() time.Time {
+func (c *fakeClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *fakeClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// rig is a server over fakes.
-type rig struct {
+// testServer is a server with fake dependencies.
+type testServer struct {
 	t      *testing.T
 	server *Server
-	books  *books
-	clock  *clock
+	store  *fakeStore
+	clock  *fakeClock
 	log    *bytes.Buffer
 }
 
@@ -75,21 +75,21 @@ func testPages() fs.FS {
 	}
 }
 
-// errAway stands for what a database that is away makes requests fail with.
-var errAway = errors.New("the database is away")
+// errDatabaseAway stands for the error of a database that is temporarily unreachable.
+var errDatabaseAway = errors.New("the database is away")
 
-func newRig(t *testing.T, change ...func(*Options)) *rig {
+func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 	t.Helper()
-	r := &rig{t: t, books: newBooks(), clock: &clock{now: time.Unix(1_800_000_000, 0)}, log: new(bytes.Buffer)}
+	r := &testServer{t: t, store: newFakeStore(), clock: &fakeClock{now: time.Unix(1_800_000_000, 0)}, log: new(bytes.Buffer)}
 	sessions, err := NewSessions(secret, r.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := Options{
-		Rooms: r.books, Rounds: r.books, Claims: r.books, Results: r.books, Money: r.books, Exports: r.books, Payouts: r.books, Tallies: r.books, Sessions: sessions,
-		Desk: r.books, Guests: r.books, Speaker: r.books, Rehearsals: r.books,
+		Rooms: r.store, Rounds: r.store, Claims: r.store, Results: r.store, Money: r.store, Exports: r.store, Payouts: r.store, Tallies: r.store, Sessions: sessions,
+		RoomAdmin: r.store, Guests: r.store, Publisher: r.store, Rehearsals: r.store,
 		Gate: http.NotFoundHandler(), Pages: testPages(), Password: password,
-		Unavailable: func(err error) bool { return errors.Is(err, errAway) },
+		Unavailable: func(err error) bool { return errors.Is(err, errDatabaseAway) },
 		Metrics:     prometheus.NewRegistry(), Logger: slog.New(slog.NewTextHandler(r.log, nil)), Now: r.clock.Now,
 	}
 	for _, do := range change {
@@ -101,24 +101,24 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	return r
 }
 
-// with changes a request before it is sent.
-type with func(*rig, *http.Request)
+// requestOption changes a request before it is sent.
+type requestOption func(*testServer, *http.Request)
 
-func header(name, value string) with {
-	return func(_ *rig, q *http.Request) { q.Header.Set(name, value) }
+func withHeader(name, value string) requestOption {
+	return func(_ *testServer, q *http.Request) { q.Header.Set(name, value) }
 }
 
-func asHost(r *rig, q *http.Request) {
-	token, err := r.server.Sessions.NewHost()
+func asHost(r *testServer, q *http.Request) {
+	token, err := r.server.Sessions.NewHostToken()
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	q.Header.Set("Authorization", "Bearer "+token)
 }
 
-func asPlayer(room, player string) with {
-	return func(r *rig, q *http.Request) {
-		token, err := r.server.Sessions.NewPlayer(room, player)
+func asPlayer(room, player string) requestOption {
+	return func(r *testServer, q *http.Request) {
+		token, err := r.server.Sessions.NewPlayerToken(room, player)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func asPlayer(room, player string) with {
 }
 
 // call sends one request, with a JSON body unless it is empty.
-func (r *rig) call(method, path, body string, changes ...with) *httptest.ResponseRecorder {
+func (r *testServer) call(method, path, body string, changes ...requestOption) *httptest.ResponseRecorder {
 	r.t.Helper()
 	request := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
@@ -147,12 +147,12 @@ func wantJSON(t *testing.T, response *httptest.ResponseRecorder, status int, wan
 	if response.Code != status || response.Header().Get("Content-Type") != "application/json" {
 		t.Fatalf("got %d %s %s, want %d %s", response.Code, response.Header().Get("Content-Type"), response.Body, status, want)
 	}
-	if got, want := canonical(t, response.Body.String()), canonical(t, want); got != want {
+	if got, want := canonicalJSON(t, response.Body.String()), canonicalJSON(t, want); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func canonical(t *testing.T, text string) string {
+func canonicalJSON(t *testing.T, text string) string {
 	t.Helper()
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

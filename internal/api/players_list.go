@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	guestsMost  = 200
-	guestsUsual = 50
-	// guestNameMost bounds what is searched for, in characters.
-	guestNameMost = 100
+	maxGuests     = 200
+	defaultGuests = 50
+	// maxNameSearch bounds the text that nicknames are searched for, in characters.
+	maxNameSearch = 100
 )
 
-// guest is a player as hosts see them. Own tells that the host's own app vouches for them.
+// guest is a player as hosts see them. Own: the player joined with a token of the host's own app.
 type guest struct {
 	ID       string `json:"id"`
 	Nickname string `json:"nickname"`
@@ -29,13 +29,13 @@ type guest struct {
 	Own      bool   `json:"own"`
 }
 
-func guestOf(p game.Player) guest {
+func newGuest(p game.Player) guest {
 	return guest{ID: p.ID, Nickname: p.Nickname, JoinedAt: p.JoinedAt.UnixMilli(), Blocked: p.Blocked, Own: p.Subject != ""}
 }
 
-// guestsAnswer is a part of a room's players, the newest first. Total counts all of them. Next is the `before` of the next
-// part, empty if this was the last one; Latest is the `after` for what is new since this answer. Only new ones were asked
-// for, by an `after`, and cannot be told apart any more: then Anew is true, and this is the first part of the list.
+// guestsAnswer is a page of a room's players, the newest first. Total counts all of them. Next is the `before` of the next page,
+// empty on the last one. Latest is the `after` of a later request for players that joined since this response. If such a request
+// cannot be answered with the new players alone, Anew is true and this is the first page of the list.
 type guestsAnswer struct {
 	Players []guest `json:"players"`
 	Total   int     `json:"total"`
@@ -45,11 +45,11 @@ type guestsAnswer struct {
 }
 
 func (s *Server) listPlayers(c echo.Context) error {
-	query, mark, err := guestQueryOf(c)
+	query, mark, err := parseGuestQuery(c)
 	if err != nil {
 		return err
 	}
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -58,28 +58,28 @@ func (s *Server) listPlayers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	anew := count.Older != mark.Older // somebody joined as if before the mark
+	anew := count.Older != mark.Older // somebody was added with a time before the mark
 	if !anew {
 		query.Since = mark.At
 	}
 	page, err := s.Guests.Guests(ctx, room.Code, query)
-	if err == nil && query.Since > 0 && page.Next != (game.GuestPlace{}) { // more new ones than fit
+	if err == nil && query.Since > 0 && page.Next != (game.GuestPlace{}) { // there are more new players than fit on a page
 		anew, query.Since = true, 0
 		page, err = s.Guests.Guests(ctx, room.Code, query)
 	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, guestsAnswerOf(page, count, anew))
+	return answer(c, http.StatusOK, newGuestsAnswer(page, count, anew))
 }
 
-func guestsAnswerOf(page game.GuestPage, count game.GuestCount, anew bool) guestsAnswer {
+func newGuestsAnswer(page game.GuestPage, count game.GuestCount, anew bool) guestsAnswer {
 	list := guestsAnswer{
 		Players: make([]guest, len(page.Players)), Total: count.Total, Anew: anew,
 		Latest: fmt.Sprintf("%d.%d", count.Latest.At, count.Latest.Older),
 	}
 	for i, p := range page.Players {
-		list.Players[i] = guestOf(p)
+		list.Players[i] = newGuest(p)
 	}
 	if page.Next != (game.GuestPlace{}) {
 		list.Next = fmt.Sprintf("%d.%s", page.Next.JoinedAt, page.Next.ID)
@@ -87,29 +87,29 @@ func guestsAnswerOf(page game.GuestPage, count game.GuestCount, anew bool) guest
 	return list
 }
 
-// guestQueryOf is which players are asked for. The mark is that of `after`, zero without one.
-func guestQueryOf(c echo.Context) (query game.GuestQuery, mark game.GuestMark, err error) {
-	if query.Limit, err = number(c, "limit", 1, guestsMost, guestsUsual); err != nil {
+// parseGuestQuery returns which players are requested. The mark is that of `after`, zero without one.
+func parseGuestQuery(c echo.Context) (query game.GuestQuery, mark game.GuestMark, err error) {
+	if query.Limit, err = parseQueryInt(c, "limit", 1, maxGuests, defaultGuests); err != nil {
 		return query, mark, err
 	}
 	query.Name = c.QueryParam("name")
-	if !utf8.ValidString(query.Name) || utf8.RuneCountInString(query.Name) > guestNameMost {
-		return query, mark, badRequest("name", "name must be text of at most "+strconv.Itoa(guestNameMost)+" characters")
+	if !utf8.ValidString(query.Name) || utf8.RuneCountInString(query.Name) > maxNameSearch {
+		return query, mark, badRequest("name", "name must be text of at most "+strconv.Itoa(maxNameSearch)+" characters")
 	}
 	older, news := c.QueryParams().Has("before"), c.QueryParams().Has("after")
 	switch {
 	case older && news:
 		err = badRequest("after", "after and before exclude each other")
 	case older:
-		query.Below, err = readPlace(c.QueryParam("before"))
+		query.Below, err = parseGuestPlace(c.QueryParam("before"))
 	case news:
-		mark, err = readMark(c.QueryParam("after"))
+		mark, err = parseGuestMark(c.QueryParam("after"))
 	}
 	return query, mark, err
 }
 
-// readPlace reads the `before` that an earlier answer gave, or that is made of a guest's joined_at and id.
-func readPlace(text string) (game.GuestPlace, error) {
+// parseGuestPlace parses a `before`: the next of an earlier response, or a player's joined_at and id with a dot between them.
+func parseGuestPlace(text string) (game.GuestPlace, error) {
 	at, id, _ := strings.Cut(text, ".")
 	joined, err := strconv.ParseInt(at, 10, 64)
 	if err != nil || !wire.IsUUID(id) {
@@ -118,8 +118,8 @@ func readPlace(text string) (game.GuestPlace, error) {
 	return game.GuestPlace{JoinedAt: joined, ID: id}, nil
 }
 
-// readMark reads the `after` that an earlier answer gave as its latest.
-func readMark(text string) (game.GuestMark, error) {
+// parseGuestMark parses an `after`: the latest of an earlier response.
+func parseGuestMark(text string) (game.GuestMark, error) {
 	at, older, _ := strings.Cut(text, ".")
 	moment, err := strconv.ParseInt(at, 10, 64)
 	count, countErr := strconv.Atoi(older)

@@ -11,26 +11,26 @@ import (
 	"redrain/internal/game"
 )
 
-// counted are books that count what is read of rounds, of Redis and of the ledger.
-type counted struct {
-	*books
+// countingStore counts how often rounds, claims in Redis and claims in the ledger are read.
+type countingStore struct {
+	*fakeStore
 	rounds, granted, booked int
 	ledger                  []game.Claim
 }
 
-func (b *counted) Round(ctx context.Context, id string) (game.Round, error) {
+func (b *countingStore) Round(ctx context.Context, id string) (game.Round, error) {
 	b.rounds++
-	return b.books.Round(ctx, id)
+	return b.fakeStore.Round(ctx, id)
 }
 
-type grantedClaims struct{ *counted }
+type grantedClaims struct{ *countingStore }
 
 func (g grantedClaims) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
 	g.granted++
-	return g.books.ClaimsOf(ctx, round, players...)
+	return g.fakeStore.ClaimsOf(ctx, round, players...)
 }
 
-type bookedClaims struct{ *counted }
+type bookedClaims struct{ *countingStore }
 
 func (b bookedClaims) ClaimsOf(_ context.Context, _ string, players ...string) (map[string][]game.Claim, error) {
 	b.booked++
@@ -43,19 +43,19 @@ func (b bookedClaims) ClaimsOf(_ context.Context, _ string, players ...string) (
 	return claims, b.fail
 }
 
-func newCounted(t *testing.T) (*rig, *counted) {
+func newCountingServer(t *testing.T) (*testServer, *countingStore) {
 	t.Helper()
-	var c *counted
-	r := newRig(t, func(o *Options) {
-		c = &counted{books: o.Rooms.(*books)}
+	var c *countingStore
+	r := newTestServer(t, func(o *Options) {
+		c = &countingStore{fakeStore: o.Rooms.(*fakeStore)}
 		c.ledger = c.claims
 		o.Rounds, o.Claims, o.Results = c, grantedClaims{c}, bookedClaims{c}
 	})
 	return r, c
 }
 
-func TestOpeningAsksRedisWhileARoundIsHotAndTheBooksOnceAfterwards(t *testing.T) {
-	r, c := newCounted(t)
+func TestClaimsAreReadFromRedisUntilSettledThenOnceFromTheLedger(t *testing.T) {
+	r, c := newCountingServer(t)
 	ask := func(player string) string {
 		t.Helper()
 		response := r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, player))
@@ -71,8 +71,8 @@ func TestOpeningAsksRedisWhileARoundIsHotAndTheBooksOnceAfterwards(t *testing.T)
 	if c.rounds != 1 || c.granted != 10 || c.booked != 0 {
 		t.Errorf("ten openings of a hot round asked for it %d times, Redis %d times and the ledger %d times", c.rounds, c.granted, c.booked)
 	}
-	c.books.rounds[1].Phase = game.Settled
-	r.clock.pass(roundFresh)
+	c.fakeStore.rounds[1].Phase = game.Settled
+	r.clock.advance(cachedRoundAge)
 	c.granted = 0
 	for range 10 {
 		if ask(playerA) != mine || ask(newcomer) != none {
@@ -82,26 +82,26 @@ func TestOpeningAsksRedisWhileARoundIsHotAndTheBooksOnceAfterwards(t *testing.T)
 	if c.rounds != 2 || c.granted != 0 || c.booked != 2 {
 		t.Errorf("twenty openings of a settled round asked for it %d times, Redis %d times and the ledger %d times", c.rounds-1, c.granted, c.booked)
 	}
-	c.books.rounds, c.fail = nil, errors.New("database went away")
-	r.clock.pass(time.Hour)
+	c.fakeStore.rounds, c.fail = nil, errors.New("database went away")
+	r.clock.advance(time.Hour)
 	if ask(playerA) != mine {
 		t.Error("the answer is another one without the database")
 	}
 }
 
-// A page that hears that its round is settled asks at once for its result.
-func TestAResultIsNotRefusedForWhatWasTrueASecondAgo(t *testing.T) {
-	r, c := newCounted(t)
+// A page requests its result as soon as it receives that the round is settled, when the cached round may still say otherwise.
+func TestResultIsNotRefusedBecauseOfACachedRound(t *testing.T) {
+	r, c := newCountingServer(t)
 	r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, playerA))
-	c.books.rounds[1].Phase = game.Settled
+	c.fakeStore.rounds[1].Phase = game.Settled
 	if response := r.call("GET", "/api/rounds/"+roundA+"/result/me", "", asPlayer(code, playerA)); response.Code != 200 {
 		t.Errorf("got %d %s", response.Code, response.Body)
 	}
 }
 
-func TestAFailureIsNotRemembered(t *testing.T) {
-	r, c := newCounted(t)
-	c.books.rounds[1].Phase, c.fail = game.Settled, errors.New("database went away")
+func TestFailureIsNotCached(t *testing.T) {
+	r, c := newCountingServer(t)
+	c.fakeStore.rounds[1].Phase, c.fail = game.Settled, errors.New("database went away")
 	wantRefused(t, r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, playerA)), 500, "fault")
 	c.fail = nil
 	wantJSON(t, r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, playerB)), 200, `{"claims":[`+claimJSON(2, playerB, "", 9, 5)+`]}`)
@@ -110,26 +110,26 @@ func TestAFailureIsNotRemembered(t *testing.T) {
 	}
 }
 
-// Redis lost a claim that the ledger holds, and granted one that is not there yet: the player was told of both.
-func TestAFrozenRoundTellsWhatEitherHolds(t *testing.T) {
-	r, c := newCounted(t)
-	c.books.rounds[1].Frozen = true
+// Redis lost a claim that the ledger has, and has granted one that is not booked yet. The player has received both.
+func TestClaimsOfAFrozenRoundAreMergedFromRedisAndLedger(t *testing.T) {
+	r, c := newCountingServer(t)
+	c.fakeStore.rounds[1].Frozen = true
 	c.ledger = []game.Claim{{Number: 1, Player: playerA, Drop: 9, Cents: 888}}
 	c.claims = []game.Claim{{Number: 3, Player: playerA, Drop: 17, Cents: 612}}
 	wantJSON(t, r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", asPlayer(code, playerA)), 200,
 		`{"claims":[`+claimJSON(1, playerA, "", 9, 888)+`,`+claimJSON(3, playerA, "", 17, 612)+`]}`)
 }
 
-func TestAMemoryIsBounded(t *testing.T) {
-	m := memory[string, int]{most: 10}
+func TestCacheIsBounded(t *testing.T) {
+	m := boundedCache[string, int]{max: 10}
 	for i := range 1000 {
 		m.put(fmt.Sprint(i), i)
-		if got, ok := m.get(fmt.Sprint(i)); !ok || got != i || len(m.held) > 10 {
-			t.Fatalf("holds %d values, %d is %d %v", len(m.held), i, got, ok)
+		if got, ok := m.get(fmt.Sprint(i)); !ok || got != i || len(m.entries) > 10 {
+			t.Fatalf("holds %d values, %d is %d %v", len(m.entries), i, got, ok)
 		}
 	}
 	m.put("999", 7)
-	if got, _ := m.get("999"); got != 7 || len(m.held) != 10 {
-		t.Errorf("got %d of %d values", got, len(m.held))
+	if got, _ := m.get("999"); got != 7 || len(m.entries) != 10 {
+		t.Errorf("got %d of %d values", got, len(m.entries))
 	}
 }

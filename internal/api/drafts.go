@@ -16,22 +16,22 @@ import (
 	"redrain/internal/wire"
 )
 
-// How many rounds one request may order or bring, and how large a file of rounds may be, in bytes.
+// How many rounds one request may order or import, and how large an imported file may be, in bytes.
 const (
-	maxOrdered  = 500
-	maxImported = 100
-	maxFile     = 256 << 10
-	// planAhead is how far in the future a round may be planned.
-	planAhead = 366 * 24 * time.Hour
+	maxOrderedDrafts   = 500
+	maxRoundsInFile    = 100
+	maxRoundsFileBytes = 256 << 10
+	// maxPlanAhead is how far in the future a start may be scheduled.
+	maxPlanAhead = 366 * 24 * time.Hour
 )
 
 type orderBody struct {
 	Rounds *[]string `json:"rounds"`
 }
 
-// orderDrafts takes the ids of drafts in the order in which they are to be played.
+// orderDrafts sets the order in which the drafts of a room are to be played.
 func (s *Server) orderDrafts(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -39,13 +39,13 @@ func (s *Server) orderDrafts(c echo.Context) error {
 	if err := readLargeBody(c, &body); err != nil {
 		return err
 	}
-	if len(*body.Rounds) > maxOrdered || slices.ContainsFunc(*body.Rounds, func(id string) bool { return !wire.IsUUID(id) }) {
-		return badRequest("rounds", fmt.Sprintf("rounds must be up to %d ids of rounds", maxOrdered))
+	if len(*body.Rounds) > maxOrderedDrafts || slices.ContainsFunc(*body.Rounds, func(id string) bool { return !wire.IsUUID(id) }) {
+		return badRequest("rounds", fmt.Sprintf("rounds must be up to %d ids of rounds", maxOrderedDrafts))
 	}
-	if err := s.Desk.OrderDrafts(c.Request().Context(), room.Code, *body.Rounds); err != nil {
+	if err := s.RoomAdmin.OrderDrafts(c.Request().Context(), room.Code, *body.Rounds); err != nil {
 		return err
 	}
-	s.tellHosts(c.Request().Context(), room.Code, noticeRounds)
+	s.notifyHosts(c.Request().Context(), room.Code, noticeRounds)
 	return s.listRounds(c)
 }
 
@@ -53,9 +53,9 @@ type startsOnBody struct {
 	StartsOn *game.Moment `json:"starts_on"`
 }
 
-// planStart lets a draft start by itself, as if the host pressed the button at that moment; 0 takes it back.
+// planStart schedules the automatic start of a draft; 0 removes the schedule.
 func (s *Server) planStart(c echo.Context) error {
-	round, err := s.roundOf(c)
+	round, err := s.readRound(c)
 	if err != nil {
 		return err
 	}
@@ -64,20 +64,20 @@ func (s *Server) planStart(c echo.Context) error {
 		return err
 	}
 	on, now := *body.StartsOn, s.Now()
-	if on != 0 && (on < game.Moment(now.UnixMilli()) || on > game.Moment(now.Add(planAhead).UnixMilli())) {
+	if on != 0 && (on < game.Moment(now.UnixMilli()) || on > game.Moment(now.Add(maxPlanAhead).UnixMilli())) {
 		return &game.Invalid{Code: "out_of_range", Field: "starts_on", Message: "starts_on must be within a year from now, or 0"}
 	}
-	planned, err := s.Desk.PlanStart(c.Request().Context(), round.ID, on)
+	planned, err := s.RoomAdmin.PlanStart(c.Request().Context(), round.ID, on)
 	if err != nil {
-		return orMissing(err, errRoundNotFound)
+		return replaceNotFound(err, errRoundNotFound)
 	}
-	s.tellHosts(c.Request().Context(), round.Room, noticeRounds)
+	s.notifyHosts(c.Request().Context(), round.Room, noticeRounds)
 	return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(planned)})
 }
 
-// changeDraft gives a draft other settings: all of them, as for a new round.
+// changeDraft replaces all settings of a draft; the body is as for a new round.
 func (s *Server) changeDraft(c echo.Context) error {
-	round, err := s.roundOf(c)
+	round, err := s.readRound(c)
 	if err != nil {
 		return err
 	}
@@ -89,27 +89,27 @@ func (s *Server) changeDraft(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.Desk.ChangeDraft(c.Request().Context(), round.ID, settings)
+	changed, err := s.RoomAdmin.ChangeDraft(c.Request().Context(), round.ID, settings)
 	if err != nil {
-		return orMissing(err, errRoundNotFound)
+		return replaceNotFound(err, errRoundNotFound)
 	}
-	s.tellHosts(c.Request().Context(), round.Room, noticeRounds)
+	s.notifyHosts(c.Request().Context(), round.Room, noticeRounds)
 	return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(changed)})
 }
 
 func (s *Server) dropDraft(c echo.Context) error {
-	round, err := s.roundOf(c)
+	round, err := s.readRound(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Desk.DropDraft(c.Request().Context(), round.ID); err != nil {
-		return orMissing(err, errRoundNotFound)
+	if err := s.RoomAdmin.DropDraft(c.Request().Context(), round.ID); err != nil {
+		return replaceNotFound(err, errRoundNotFound)
 	}
-	s.tellHosts(c.Request().Context(), round.Room, noticeRounds)
+	s.notifyHosts(c.Request().Context(), round.Room, noticeRounds)
 	return c.NoContent(http.StatusNoContent)
 }
 
-// fileVersion is that of the form in which rounds are exported.
+// fileVersion is the version of the format in which rounds are exported.
 const fileVersion = 1
 
 // roundsFile has the settings of rounds: no ids, no secrets, nothing of what was played.
@@ -118,17 +118,17 @@ type roundsFile struct {
 	Rounds  []game.Settings `json:"rounds"`
 }
 
-// exportRounds gives a room's rounds as a file, in the order of their places: as many as a file may bring, drafts first, and of
-// the others those begun last.
+// exportRounds exports the settings of a room's rounds as a file, in the order of their places. It holds as many as can be
+// imported: drafts first, then the rounds begun last.
 func (s *Server) exportRounds(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	rounds, err := s.Rounds.Drafts(c.Request().Context(), room.Code, maxImported)
-	if err == nil && len(rounds) < maxImported {
+	rounds, err := s.Rounds.Drafts(c.Request().Context(), room.Code, maxRoundsInFile)
+	if err == nil && len(rounds) < maxRoundsInFile {
 		var begun []game.Round
-		begun, err = s.Rounds.BegunRounds(c.Request().Context(), room.Code, "", maxImported-len(rounds))
+		begun, err = s.Rounds.BegunRounds(c.Request().Context(), room.Code, "", maxRoundsInFile-len(rounds))
 		rounds = append(rounds, begun...)
 	}
 	if err != nil {
@@ -148,9 +148,9 @@ type importBody struct {
 	Rounds  *[]jsontext.Value `json:"rounds"`
 }
 
-// importRounds makes a draft of each round of a file; when one is refused none is made, and the field says which.
+// importRounds creates a draft for each round of a file, all or none. The field of a refusal names the round at fault.
 func (s *Server) importRounds(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -161,21 +161,21 @@ func (s *Server) importRounds(c echo.Context) error {
 	if *body.Version != fileVersion {
 		return badRequest("version", fmt.Sprintf("version must be %d", fileVersion))
 	}
-	if len(*body.Rounds) == 0 || len(*body.Rounds) > maxImported {
-		return badRequest("rounds", fmt.Sprintf("rounds must be a list of 1 to %d rounds", maxImported))
+	if len(*body.Rounds) == 0 || len(*body.Rounds) > maxRoundsInFile {
+		return badRequest("rounds", fmt.Sprintf("rounds must be a list of 1 to %d rounds", maxRoundsInFile))
 	}
 	all := make([]game.Settings, len(*body.Rounds))
 	for i, text := range *body.Rounds {
 		if all[i], err = readSettings(text); err != nil {
-			return within(fmt.Sprintf("rounds[%d]", i), err)
+			return prefixField(fmt.Sprintf("rounds[%d]", i), err)
 		}
 	}
-	made, err := s.Desk.CreateRounds(c.Request().Context(), room.Code, all)
+	made, err := s.RoomAdmin.CreateRounds(c.Request().Context(), room.Code, all)
 	if err != nil {
-		return orMissing(err, errRoomNotFound)
+		return replaceNotFound(err, errRoomNotFound)
 	}
-	s.tellHosts(c.Request().Context(), room.Code, noticeRounds)
-	return answer(c, http.StatusCreated, roundsOf(made))
+	s.notifyHosts(c.Request().Context(), room.Code, noticeRounds)
+	return answer(c, http.StatusCreated, newRoundsAnswer(made))
 }
 
 func readSettings(text jsontext.Value) (game.Settings, error) {
@@ -186,8 +186,8 @@ func readSettings(text jsontext.Value) (game.Settings, error) {
 	return body.settings()
 }
 
-// within says in which element of a list the field at fault is.
-func within(place string, err error) error {
+// prefixField adds to an error's field in which element of a list it is.
+func prefixField(place string, err error) error {
 	at := func(field string) string {
 		if field == "" {
 			return place
@@ -203,10 +203,10 @@ func within(place string, err error) error {
 	return err
 }
 
-// readLargeBody is readBody for lists of rounds.
+// readLargeBody is readBody with a larger limit, for lists of rounds.
 func readLargeBody(c echo.Context, into any) error {
 	if mediaType, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType)); err != nil || mediaType != echo.MIMEApplicationJSON {
 		return errNotJSON
 	}
-	return wire.DecodeBody(c.Request().Body, maxFile, into)
+	return wire.DecodeBody(c.Request().Body, maxRoundsFileBytes, into)
 }

@@ -17,8 +17,8 @@ type guestAnswer struct {
 	Player guest `json:"player"`
 }
 
-// playerID is the id that the address names.
-func playerID(c echo.Context) (string, error) {
+// parsePlayerID returns the player's id from the path.
+func parsePlayerID(c echo.Context) (string, error) {
 	id := c.Param("player")
 	if !wire.IsUUID(id) {
 		return "", errPlayerNotFound
@@ -44,7 +44,7 @@ func (s *Server) blockPlayer(blocked bool) echo.HandlerFunc {
 			if err != nil {
 				return player, err
 			}
-			if err := s.Speaker.PublishAccessChanged(c.Request().Context(), room); err != nil {
+			if err := s.Publisher.PublishAccessChanged(c.Request().Context(), room); err != nil {
 				s.Logger.Warn("cannot tell who is blocked; instances read it within 2 s", "room", room, "error", err)
 			}
 			return player, nil
@@ -53,11 +53,11 @@ func (s *Server) blockPlayer(blocked bool) echo.HandlerFunc {
 }
 
 func (s *Server) changePlayer(c echo.Context, read func() error, change func(room, id string) (game.Player, error)) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	id, err := playerID(c)
+	id, err := parsePlayerID(c)
 	if err != nil {
 		return err
 	}
@@ -66,17 +66,17 @@ func (s *Server) changePlayer(c echo.Context, read func() error, change func(roo
 	}
 	player, err := change(room.Code, id)
 	if err != nil {
-		return orMissing(err, errPlayerNotFound)
+		return replaceNotFound(err, errPlayerNotFound)
 	}
-	s.tellHosts(c.Request().Context(), room.Code, noticeEdited)
-	return answer(c, http.StatusOK, guestAnswer{guestOf(player)})
+	s.notifyHosts(c.Request().Context(), room.Code, noticeEdited)
+	return answer(c, http.StatusOK, guestAnswer{newGuest(player)})
 }
 
-// maxSubject bounds what the host's own app may call somebody, in bytes.
+// maxSubject bounds the subject that the host's own app gives a player, in bytes.
 const maxSubject = 128
 
-// appClaims is what the host's own app says of somebody: who (sub), what they are called (name), until when the token is
-// good (exp), and optionally for which room only.
+// appClaims are the JWT claims of a token of the host's own app: the player's id there (sub), nickname (name), expiry (exp), and
+// optionally the only room in which it is valid.
 type appClaims struct {
 	jwt.RegisteredClaims
 
@@ -96,14 +96,15 @@ func (s *Server) readAppToken(text, room string) (*appClaims, error) {
 	switch {
 	case err != nil:
 		return nil, errBadToken
-	case !cleanSubject(claims.Subject) || (claims.Room != "" && claims.Room != room):
+	case !isValidSubject(claims.Subject) || (claims.Room != "" && claims.Room != room):
 		return nil, errBadToken
 	}
 	return claims, nil
 }
 
-// cleanSubject refuses what databases compare, or keep, each in their own way.
-func cleanSubject(subject string) bool {
+// isValidSubject refuses an empty or too long subject, and one with spaces at its ends or control characters, which databases
+// compare or store differently.
+func isValidSubject(subject string) bool {
 	return subject != "" && len(subject) <= maxSubject && subject == strings.TrimSpace(subject) && !strings.ContainsFunc(subject, unicode.IsControl)
 }
 
@@ -111,12 +112,12 @@ type tokenBody struct {
 	Token *string `json:"token"`
 }
 
-// joinByToken lets somebody in for whom the host's own app vouches: the same person is the same player, from any device.
-func (s *Server) joinByToken(c echo.Context) error {
+// joinByAppToken joins with a token of the host's own app. Its subject is the same player on every device.
+func (s *Server) joinByAppToken(c echo.Context) error {
 	if !s.joins.allow(c.RealIP()) {
 		return errTooManyRequest
 	}
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
@@ -132,15 +133,15 @@ func (s *Server) joinByToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	joined, err := s.seatSubject(c, room, claims.Subject, nickname)
+	joined, err := s.findOrAddSubject(c, room, claims.Subject, nickname)
 	if err != nil {
 		return err
 	}
-	return s.welcomePlayer(c, joined)
+	return s.answerWithSession(c, joined)
 }
 
-// seatSubject finds or makes the player, under the name that the app says now.
-func (s *Server) seatSubject(c echo.Context, room game.Room, subject, nickname string) (game.Player, error) {
+// findOrAddSubject returns the player of a subject, creates it if there is none, and updates its nickname.
+func (s *Server) findOrAddSubject(c echo.Context, room game.Room, subject, nickname string) (game.Player, error) {
 	ctx := c.Request().Context()
 	known, err := s.Guests.PlayerOfSubject(ctx, room.Code, subject)
 	switch {
@@ -148,33 +149,33 @@ func (s *Server) seatSubject(c echo.Context, room game.Room, subject, nickname s
 		return known, errRoomLocked
 	case errors.Is(err, game.ErrNotFound):
 		known, err = s.Guests.AddSubject(ctx, room.Code, subject, nickname)
-		return known, orMissing(err, errRoomNotFound)
+		return known, replaceNotFound(err, errRoomNotFound)
 	case err != nil:
 		return known, err
 	case known.Blocked:
 		return known, errBlocked
 	case known.Nickname != nickname:
 		if known, err = s.Guests.RenamePlayer(ctx, room.Code, known.ID, nickname); err == nil {
-			s.tellHosts(ctx, room.Code, noticeEdited)
+			s.notifyHosts(ctx, room.Code, noticeEdited)
 		}
 		return known, err
 	}
 	return known, nil
 }
 
-// welcomePlayer hands a player their session.
-func (s *Server) welcomePlayer(c echo.Context, joined game.Player) error {
-	token, err := s.Sessions.NewPlayer(joined.Room, joined.ID)
+// answerWithSession issues a session to a player who joined.
+func (s *Server) answerWithSession(c echo.Context, joined game.Player) error {
+	token, err := s.Sessions.NewPlayerToken(joined.Room, joined.ID)
 	if err != nil {
 		return err
 	}
-	s.tellHosts(c.Request().Context(), joined.Room, noticePlayers)
-	s.setCookie(c, PlayerCookie(joined.Room), token, playerSession)
+	s.notifyHosts(c.Request().Context(), joined.Room, noticePlayers)
+	s.setCookie(c, PlayerCookie(joined.Room), token, playerSessionLifetime)
 	return answer(c, http.StatusCreated, joinedAnswer{player{joined.ID, joined.Nickname}, token})
 }
 
-// myRoundsMost is how many of their rounds a player sees.
-const myRoundsMost = 20
+// maxMyRounds is how many of their own rounds a player sees.
+const maxMyRounds = 20
 
 type myRound struct {
 	Round   wire.Round `json:"round"`
@@ -188,17 +189,17 @@ type myRoundsAnswer struct {
 	Balance game.Cents `json:"balance_cents"`
 }
 
-// showMyRounds is a player's own history in this room, from the ledger.
+// showMyRounds shows the calling player's rounds and balance in a room, from the ledger.
 func (s *Server) showMyRounds(c echo.Context) error {
-	room, err := s.roomOf(c)
+	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	me, err := s.playerOf(c, room.Code)
+	me, err := s.playerID(c, room.Code)
 	if err != nil {
 		return err
 	}
-	played, err := s.Guests.PlayedBy(c.Request().Context(), me, myRoundsMost)
+	played, err := s.Guests.PlayedBy(c.Request().Context(), me, maxMyRounds)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (s *Server) showMyRounds(c echo.Context) error {
 		if p.Round.Phase != game.Settled {
 			continue // the ledger may not hold everybody's claims yet
 		}
-		ranks, err := s.finals.of(c.Request().Context(), s.Results, p.Round.ID)
+		ranks, err := s.ranksCache.get(c.Request().Context(), s.Results, p.Round.ID)
 		if err != nil {
 			return err
 		}
