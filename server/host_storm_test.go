@@ -17,7 +17,6 @@ import (
 	"redrain/internal/ledger"
 	"redrain/internal/rdb"
 	"redrain/internal/testkit"
-	"redrain/internal/wire"
 )
 
 // How much the storm does.
@@ -314,7 +313,7 @@ func (s *hostStorm) wantReconciled(frozen []string) {
 	check := startProgram(s, s.env[:2], "reconcile", "--json")
 	code := check.Wait(s, 2*time.Minute)
 	for line := range strings.Lines(check.Output()) {
-		var r wire.Reconciliation
+		var r game.Reconciliation
 		if err := json.Unmarshal([]byte(line), &r); err == nil && r.Round != "" && !r.Agrees && !r.Frozen {
 			s.Errorf("round %s differs: %s", r.Round, line)
 		}

@@ -13,7 +13,6 @@ import (
 	"redrain/internal/ledger"
 	"redrain/internal/rdb"
 	"redrain/internal/settle"
-	"redrain/internal/wire"
 )
 
 // reconcileCommand compares rounds with their books, and accounts with their entries: those of the round's room, or all of them,
@@ -113,7 +112,7 @@ func (c *reconcileCommand) rounds(ctx context.Context, books *ledger.Ledger) ([]
 	return ids, err
 }
 
-func (c *reconcileCommand) tell(out io.Writer, r wire.Reconciliation) error {
+func (c *reconcileCommand) tell(out io.Writer, r game.Reconciliation) error {
 	if c.JSON {
 		return json.NewEncoder(out).Encode(r)
 	}

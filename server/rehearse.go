@@ -6,12 +6,13 @@ import (
 	"strconv"
 
 	"redrain/internal/bots"
+	"redrain/internal/game"
 )
 
-// openRehearsals lets hosts rehearse through this instance's own door.
+// openRehearsals lets hosts rehearse as players of this instance.
 func (a *app) openRehearsals() {
 	changed := func(ctx context.Context, room string) {
-		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, "rehearsals_changed"))
+		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, game.NoticeRehearsalsChanged))
 	}
 	a.rehearsals = bots.NewRehearsals(a.books, a.sessions, a.loopback, changed, a.log)
 }

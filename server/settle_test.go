@@ -24,7 +24,7 @@ var newDatabases = map[string]func(testing.TB) string{
 }
 
 // awaitSettled waits until a round is settled and returns what its books say then, which must agree.
-func awaitSettled(t testing.TB, host *bots.Host, round string) wire.Reconciliation {
+func awaitSettled(t testing.TB, host *bots.Host, round string) game.Reconciliation {
 	t.Helper()
 	testkit.Eventually(t, 2*soon, func() error {
 		got, err := host.Round(t.Context(), round)

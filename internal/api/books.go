@@ -14,7 +14,7 @@ import (
 // exist, and game.ErrWrongPhase for one that was never begun.
 type Money interface {
 	// Reconcile compares a round with its books and changes nothing.
-	Reconcile(ctx context.Context, round string) (wire.Reconciliation, error)
+	Reconcile(ctx context.Context, round string) (game.Reconciliation, error)
 	// Freeze stops grants, refunds and payouts of a round. Release ends that, and accepts the difference between its books and
 	// Redis. Both are idempotent. game.ErrWrongPhase: the round is a draft, or settled. Release returns game.ErrBusy while claims
 	// are not booked yet.
@@ -27,7 +27,7 @@ type Money interface {
 }
 
 type reconciliationAnswer struct {
-	Reconciliation wire.Reconciliation `json:"reconciliation"`
+	Reconciliation game.Reconciliation `json:"reconciliation"`
 }
 
 type deadLetter struct {

@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"redrain/internal/game"
-	"redrain/internal/wire"
 )
 
-func (b *fakeStore) Reconcile(_ context.Context, id string) (wire.Reconciliation, error) {
+func (b *fakeStore) Reconcile(_ context.Context, id string) (game.Reconciliation, error) {
 	if _, err := b.Round(context.Background(), id); err != nil {
-		return wire.Reconciliation{}, err
+		return game.Reconciliation{}, err
 	}
-	return wire.Reconciliation{
-		Round: id, Agrees: true, Redis: &wire.RedisBooks{Claims: 3}, Ledger: wire.LedgerBooks{Claims: 3}, Differences: []game.Difference{},
+	return game.Reconciliation{
+		Round: id, Agrees: true, Redis: &game.RedisBooks{Claims: 3}, Ledger: game.LedgerBooks{Claims: 3}, Differences: []game.Difference{},
 	}, b.record()
 }
 

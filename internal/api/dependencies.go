@@ -115,10 +115,10 @@ type Guests interface {
 
 // Publisher publishes to the pages of a room on all instances. Delivery is not guaranteed.
 type Publisher interface {
-	// PublishNotice sends a wire.Notice in JSON to everybody in the room.
-	PublishNotice(ctx context.Context, room string, notice []byte) error
+	// PublishNotice sends a notice to everybody in the room.
+	PublishNotice(ctx context.Context, room string, notice game.Notice) error
 	// NotifyHosts sends the code of a notice to the hosts of the room.
-	NotifyHosts(ctx context.Context, room, code string) error
+	NotifyHosts(ctx context.Context, room string, code game.NoticeCode) error
 	// PublishAccessChanged tells all instances that a player of the room was blocked or unblocked.
 	PublishAccessChanged(ctx context.Context, room string) error
 }

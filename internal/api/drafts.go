@@ -45,7 +45,7 @@ func (s *Server) orderDrafts(c echo.Context) error {
 	if err := s.RoomAdmin.OrderDrafts(c.Request().Context(), room.Code, *body.Rounds); err != nil {
 		return err
 	}
-	s.notifyHosts(c.Request().Context(), room.Code, noticeRounds)
+	s.notifyHosts(c.Request().Context(), room.Code, game.NoticeRoundsChanged)
 	return s.listRounds(c)
 }
 
@@ -71,7 +71,7 @@ func (s *Server) planStart(c echo.Context) error {
 	if err != nil {
 		return replaceNotFound(err, errRoundNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), round.Room, noticeRounds)
+	s.notifyHosts(c.Request().Context(), round.Room, game.NoticeRoundsChanged)
 	return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(planned)})
 }
 
@@ -93,7 +93,7 @@ func (s *Server) changeDraft(c echo.Context) error {
 	if err != nil {
 		return replaceNotFound(err, errRoundNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), round.Room, noticeRounds)
+	s.notifyHosts(c.Request().Context(), round.Room, game.NoticeRoundsChanged)
 	return answer(c, http.StatusOK, roundAnswer{wire.RoundOf(changed)})
 }
 
@@ -105,7 +105,7 @@ func (s *Server) dropDraft(c echo.Context) error {
 	if err := s.RoomAdmin.DropDraft(c.Request().Context(), round.ID); err != nil {
 		return replaceNotFound(err, errRoundNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), round.Room, noticeRounds)
+	s.notifyHosts(c.Request().Context(), round.Room, game.NoticeRoundsChanged)
 	return c.NoContent(http.StatusNoContent)
 }
 
@@ -174,7 +174,7 @@ func (s *Server) importRounds(c echo.Context) error {
 	if err != nil {
 		return replaceNotFound(err, errRoomNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), room.Code, noticeRounds)
+	s.notifyHosts(c.Request().Context(), room.Code, game.NoticeRoundsChanged)
 	return answer(c, http.StatusCreated, newRoundsAnswer(made))
 }
 

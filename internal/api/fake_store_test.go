@@ -303,13 +303,13 @@ func (b *fakeStore) PlayedBy(_ context.Context, _ string, limit int) ([]game.Pla
 
 func (b *fakeStore) Balance(context.Context, string) (game.Cents, error) { return 1500, b.record() }
 
-func (b *fakeStore) PublishNotice(_ context.Context, room string, notice []byte) error {
-	b.published = append(b.published, room+" "+string(notice))
+func (b *fakeStore) PublishNotice(_ context.Context, room string, notice game.Notice) error {
+	b.published = append(b.published, room+" "+string(notice.Code)+" "+notice.Text)
 	return b.record()
 }
 
-func (b *fakeStore) NotifyHosts(_ context.Context, room, code string) error {
-	b.published = append(b.published, room+" "+code)
+func (b *fakeStore) NotifyHosts(_ context.Context, room string, code game.NoticeCode) error {
+	b.published = append(b.published, room+" "+string(code))
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redrain/internal/game"
-	"redrain/internal/wire"
 )
 
 type addRoute func(method, path string, handler echo.HandlerFunc)
@@ -33,17 +32,8 @@ func (s *Server) routeHost(anybody, host addRoute) {
 	anybody("GET", "/rooms/:code/players/me/rounds", s.showMyRounds)
 }
 
-// Codes of notices for hosts: each names what their pages should fetch again.
-const (
-	noticePlayers    = "players_changed" // somebody joined: fetching the newest players is enough
-	noticeEdited     = "players_edited"  // somebody was renamed or blocked, anywhere in the list
-	noticeRounds     = "rounds_changed"
-	noticeRoom       = "room_changed"
-	noticeRehearsals = "rehearsals_changed"
-)
-
 // notifyHosts makes the pages of all hosts of a room fetch again what a notice names. A failure is only logged.
-func (s *Server) notifyHosts(ctx context.Context, room, code string) {
+func (s *Server) notifyHosts(ctx context.Context, room string, code game.NoticeCode) {
 	if err := s.Publisher.NotifyHosts(ctx, room, code); err != nil {
 		s.Logger.Warn("cannot tell the hosts' pages", "room", room, "code", code, "error", err)
 	}
@@ -67,7 +57,7 @@ func (s *Server) setAccessPolicy(c echo.Context) error {
 	if err != nil {
 		return replaceNotFound(err, errRoomNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), room.Code, noticeRoom)
+	s.notifyHosts(c.Request().Context(), room.Code, game.NoticeRoomChanged)
 	return answer(c, http.StatusOK, roomAnswer{newRoomDetail(room)})
 }
 
@@ -89,7 +79,7 @@ func (s *Server) announce(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	notice := wire.Encode(wire.Notice{Code: "announcement", Text: text})
+	notice := game.Notice{Code: game.NoticeAnnouncement, Text: text}
 	if err := s.Publisher.PublishNotice(c.Request().Context(), room.Code, notice); err != nil {
 		return err
 	}

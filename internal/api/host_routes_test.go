@@ -97,7 +97,7 @@ func TestAnnouncementsReachEverybody(t *testing.T) {
 	if response := r.call("POST", "/api/rooms/raxn88/announcements", `{"text":" 抽奖马上开始 "}`, asHost); response.Code != 204 {
 		t.Fatal(response.Code, response.Body)
 	}
-	if want := `RAXN88 {"type":"notice","code":"announcement","text":"抽奖马上开始"}`; !slices.Equal(r.store.published, []string{want}) {
+	if want := "RAXN88 announcement 抽奖马上开始"; !slices.Equal(r.store.published, []string{want}) {
 		t.Errorf("got %v, want %s", r.store.published, want)
 	}
 	wantRefused(t, r.call("POST", "/api/rooms/RAXN88/announcements", `{"text":" "}`, asHost), 422, "text_blank")

@@ -68,7 +68,7 @@ func (s *Server) changePlayer(c echo.Context, read func() error, change func(roo
 	if err != nil {
 		return replaceNotFound(err, errPlayerNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), room.Code, noticeEdited)
+	s.notifyHosts(c.Request().Context(), room.Code, game.NoticePlayersEdited)
 	return answer(c, http.StatusOK, guestAnswer{newGuest(player)})
 }
 
@@ -156,7 +156,7 @@ func (s *Server) findOrAddSubject(c echo.Context, room game.Room, subject, nickn
 		return known, errBlocked
 	case known.Nickname != nickname:
 		if known, err = s.Guests.RenamePlayer(ctx, room.Code, known.ID, nickname); err == nil {
-			s.notifyHosts(ctx, room.Code, noticeEdited)
+			s.notifyHosts(ctx, room.Code, game.NoticePlayersEdited)
 		}
 		return known, err
 	}
@@ -169,7 +169,7 @@ func (s *Server) answerWithSession(c echo.Context, joined game.Player) error {
 	if err != nil {
 		return err
 	}
-	s.notifyHosts(c.Request().Context(), joined.Room, noticePlayers)
+	s.notifyHosts(c.Request().Context(), joined.Room, game.NoticePlayersChanged)
 	s.setCookie(c, PlayerCookie(joined.Room), token, playerSessionLifetime)
 	return answer(c, http.StatusCreated, joinedAnswer{player{joined.ID, joined.Nickname}, token})
 }

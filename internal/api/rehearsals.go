@@ -84,7 +84,7 @@ func (s *Server) rehearse(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.notifyHosts(c.Request().Context(), room.Code, noticeRehearsals)
+	s.notifyHosts(c.Request().Context(), room.Code, game.NoticeRehearsalsChanged)
 	return answer(c, http.StatusAccepted, rehearsalAnswer{newRehearsal(begun)})
 }
 

@@ -86,7 +86,7 @@ func (s *Server) createRound(c echo.Context) error {
 	if err != nil {
 		return replaceNotFound(err, errRoomNotFound)
 	}
-	s.notifyHosts(c.Request().Context(), room.Code, noticeRounds)
+	s.notifyHosts(c.Request().Context(), room.Code, game.NoticeRoundsChanged)
 	return answer(c, http.StatusCreated, roundAnswer{wire.RoundOf(round)})
 }
 

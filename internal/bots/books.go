@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"redrain/internal/game"
 	"redrain/internal/wire"
 )
 
@@ -18,9 +19,9 @@ func (h *Host) Release(ctx context.Context, round string) (wire.Round, error) {
 }
 
 // Reconciliation compares a round with its books.
-func (h *Host) Reconciliation(ctx context.Context, round string) (wire.Reconciliation, error) {
+func (h *Host) Reconciliation(ctx context.Context, round string) (game.Reconciliation, error) {
 	var answer struct {
-		Reconciliation wire.Reconciliation `json:"reconciliation"`
+		Reconciliation game.Reconciliation `json:"reconciliation"`
 	}
 	err := h.call(ctx, http.MethodGet, "/api/rounds/"+round+"/reconciliation", nil, &answer)
 	return answer.Reconciliation, err

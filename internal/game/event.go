@@ -21,3 +21,24 @@ type Claimed struct {
 	Left   Total
 	Claims []Claim
 }
+
+// NoticeCode says what a notice is about; the pages have the words for it.
+type NoticeCode string
+
+// The notices. Those that say that something changed are for hosts only: their pages fetch it again.
+const (
+	NoticeAnnouncement      NoticeCode = "announcement" // the host's own words
+	NoticeRoundFrozen       NoticeCode = "round_frozen"
+	NoticeClaimsLost        NoticeCode = "claims_lost"     // Redis lost claims that players were told of
+	NoticePlayersChanged    NoticeCode = "players_changed" // somebody joined: fetching the newest players is enough
+	NoticePlayersEdited     NoticeCode = "players_edited"  // somebody was renamed or blocked, anywhere in the list
+	NoticeRoundsChanged     NoticeCode = "rounds_changed"
+	NoticeRoomChanged       NoticeCode = "room_changed"
+	NoticeRehearsalsChanged NoticeCode = "rehearsals_changed"
+)
+
+// Notice is a sentence for everybody in a room. Text is empty where the pages have the words.
+type Notice struct {
+	Code NoticeCode
+	Text string
+}

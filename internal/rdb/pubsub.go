@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redrain/internal/game"
+	"redrain/internal/wire"
 )
 
 // PublishTally sends a room's tally, a wire.Tally in JSON, to all instances.
@@ -17,18 +18,19 @@ func (c *Client) PublishTally(ctx context.Context, room string, tally []byte) er
 	return nil
 }
 
-// PublishNotice sends a wire.Notice in JSON to everybody in a room.
-func (c *Client) PublishNotice(ctx context.Context, room string, notice []byte) error {
-	if err := c.redis.Publish(ctx, roomChannel(room), append([]byte("notice "), notice...)).Err(); err != nil {
+// PublishNotice sends a notice to everybody in a room, on every instance.
+func (c *Client) PublishNotice(ctx context.Context, room string, notice game.Notice) error {
+	message := wire.Encode(wire.Notice{Code: string(notice.Code), Text: notice.Text})
+	if err := c.redis.Publish(ctx, roomChannel(room), append([]byte("notice "), message...)).Err(); err != nil {
 		return fmt.Errorf("publish a notice: %w", err)
 	}
 	return nil
 }
 
-// NotifyHosts sends a code of wire.Notice, such as players_changed, to the pages of a room's hosts, on every instance. It tells them
-// that something of the room has changed and is to be read again. Several at once may be delivered as one.
-func (c *Client) NotifyHosts(ctx context.Context, room, code string) error {
-	if err := c.redis.Publish(ctx, roomChannel(room), "hosts "+code).Err(); err != nil {
+// NotifyHosts sends the code of a notice to the pages of a room's hosts, on every instance. It tells them that something of the room
+// has changed and is to be read again. Several at once may be delivered as one.
+func (c *Client) NotifyHosts(ctx context.Context, room string, code game.NoticeCode) error {
+	if err := c.redis.Publish(ctx, roomChannel(room), "hosts "+string(code)).Err(); err != nil {
 		return fmt.Errorf("notify the hosts: %w", err)
 	}
 	return nil

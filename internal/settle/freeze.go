@@ -8,7 +8,6 @@ import (
 
 	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/wire"
 )
 
 // Freeze freezes a round for its host: nothing more is granted, refunded or paid out; claims granted before are still booked. A round
@@ -40,8 +39,7 @@ func (s *Settler) freezeAndAlert(ctx context.Context, read game.Round, reason ga
 func (s *Settler) alert(ctx context.Context, round game.Round, why string) error {
 	s.counts.alarms.Add(1)
 	s.log.Error("round is frozen", "round", round.ID, "room", round.Room, "reason", round.FreezeReason, "why", why)
-	notice := wire.Encode(wire.Notice{Code: "round_frozen"}) // what differs is for the host's page, not for players
-	return errors.Join(s.syncFrozenFlag(ctx, round), s.outbox.PublishNotice(ctx, round.Room, notice))
+	return errors.Join(s.syncFrozenFlag(ctx, round), s.outbox.PublishNotice(ctx, round.Room, roundFrozen))
 }
 
 // freezeForLoss freezes a round because Redis has lost claims, with numbers up to number, that players were told of. Of all processes
@@ -58,12 +56,11 @@ func (s *Settler) freezeForLoss(ctx context.Context, id string, number int, why 
 	s.counts.alarms.Add(1)
 	s.counts.lost.Add(1)
 	s.log.Error("round is frozen: redis lost claims that players were told of", "round", round.ID, "room", round.Room, "why", why)
-	notice := wire.Encode(wire.Notice{Code: "round_frozen"})
-	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, notice), s.outbox.NotifyHosts(ctx, round.Room, claimsLost))
+	return errors.Join(err, s.outbox.PublishNotice(ctx, round.Room, roundFrozen), s.outbox.NotifyHosts(ctx, round.Room, game.NoticeClaimsLost))
 }
 
-// claimsLost is the code of a notice that only hosts receive.
-const claimsLost = "claims_lost"
+// roundFrozen is for everybody. What differs is for the host's page, not for players.
+var roundFrozen = game.Notice{Code: game.NoticeRoundFrozen}
 
 // syncFrozenFlag sets the frozen flag in Redis to what the ledger says. A round without keys needs none: it grants nothing.
 func (s *Settler) syncFrozenFlag(ctx context.Context, round game.Round) error {

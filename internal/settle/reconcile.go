@@ -9,7 +9,6 @@ import (
 
 	"redrain/internal/backoff"
 	"redrain/internal/game"
-	"redrain/internal/wire"
 )
 
 // Reconcile waits until claims on their way are booked: reconcileTimeout at most, and stalledAfter if no entry is booked meanwhile.
@@ -21,37 +20,37 @@ const (
 // Reconcile compares a whole round with its books. It changes nothing and freezes nothing. It waits up to 10 s for claims on their
 // way to the ledger; if none is booked for 3 s, the missing ones are a difference. game.ErrNotFound: there is no such round.
 // game.ErrWrongPhase: it has not begun.
-func (s *Settler) Reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
+func (s *Settler) Reconcile(ctx context.Context, id string) (game.Reconciliation, error) {
 	r, err := s.reconcile(ctx, id)
 	if err != nil {
-		return wire.Reconciliation{}, fmt.Errorf("reconcile round %s: %w", id, err)
+		return game.Reconciliation{}, fmt.Errorf("reconcile round %s: %w", id, err)
 	}
 	return r, nil
 }
 
-func (s *Settler) reconcile(ctx context.Context, id string) (wire.Reconciliation, error) {
+func (s *Settler) reconcile(ctx context.Context, id string) (game.Reconciliation, error) {
 	mark, passed, stalled, errMark := s.waitForMark(ctx, id)
 	torn := errors.Is(errMark, game.ErrTorn)
 	if errMark != nil && !torn {
-		return wire.Reconciliation{}, errMark
+		return game.Reconciliation{}, errMark
 	}
 	account, err := s.books.Account(ctx, id)
 	if err != nil {
-		return wire.Reconciliation{}, err
+		return game.Reconciliation{}, err
 	}
-	c := comparison{Reconciliation: wire.Reconciliation{
+	c := comparison{Reconciliation: game.Reconciliation{
 		Round: id, Room: account.Room, Phase: account.Phase, Frozen: account.Frozen, BudgetCents: account.Settings.Total,
 		InFlight: mark != nil && !passed, Differences: []game.Difference{},
 	}}
 	if err := s.compareLedger(ctx, &c, account); err != nil {
-		return wire.Reconciliation{}, err
+		return game.Reconciliation{}, err
 	}
 	if torn && !account.KeysExpiring {
 		c.expect("redis: keys that fit together", 1, 0)
 	}
 	if mark != nil {
 		if err := s.compareRedis(ctx, &c, account, *mark, passed || stalled); err != nil {
-			return wire.Reconciliation{}, err
+			return game.Reconciliation{}, err
 		}
 	}
 	c.Agrees = len(c.Differences) == 0
@@ -89,7 +88,7 @@ func (s *Settler) waitForMark(ctx context.Context, id string) (mark *game.Waterm
 }
 
 // comparison collects the differences found.
-type comparison struct{ wire.Reconciliation }
+type comparison struct{ game.Reconciliation }
 
 func (c *comparison) expect(what string, expected, found int64) {
 	if expected != found {
@@ -110,7 +109,7 @@ func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game
 	if err != nil {
 		return err
 	}
-	c.Ledger = wire.LedgerBooks{
+	c.Ledger = game.LedgerBooks{
 		Claims: account.Booked.Packets, ClaimedCents: account.Booked.Cents, EscrowCents: escrow, Quarantined: account.Quarantined,
 		DeadLetters: account.DeadLetters, AcceptedClaims: account.Accepted.Packets, AcceptedCents: account.Accepted.Cents,
 	}
@@ -133,7 +132,7 @@ func (s *Settler) compareLedger(ctx context.Context, c *comparison, account game
 // compareRedis compares the account, which was read after the mark, with the mark. It compares claims only if complete: all up to the
 // mark are booked, or never will be.
 func (s *Settler) compareRedis(ctx context.Context, c *comparison, account game.Account, mark game.Watermark, complete bool) error {
-	c.Redis = &wire.RedisBooks{
+	c.Redis = &game.RedisBooks{
 		Claims: mark.Claimed.Packets, ClaimedCents: mark.Claimed.Cents, RestCents: mark.Rest, RefundedCents: mark.Refunded,
 	}
 	c.expect("redis: budget_cents", int64(account.Settings.Total), int64(mark.Claimed.Cents+mark.Rest+mark.Refunded))

@@ -69,9 +69,9 @@ type Outbox interface {
 	Repair(ctx context.Context, round game.Round) (restored []string, err error)
 	ExpireKeys(ctx context.Context, round game.Round, lifetime time.Duration) error
 	RemoveIdleConsumers(ctx context.Context, round string, silent time.Duration) (int, error)
-	PublishNotice(ctx context.Context, room string, notice []byte) error
+	PublishNotice(ctx context.Context, room string, notice game.Notice) error
 	// NotifyHosts sends the code of a notice to a room's hosts only.
-	NotifyHosts(ctx context.Context, room, code string) error
+	NotifyHosts(ctx context.Context, room string, code game.NoticeCode) error
 	// Now is the estimated time of Redis' clock.
 	Now() game.Moment
 }

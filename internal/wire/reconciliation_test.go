@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"redrain/internal/game"
 )
 
 func TestReconciliationIsAsInItsFixture(t *testing.T) {
 	text := fixtures(t, "http")["reconciliation"]
-	var r Reconciliation
+	var r game.Reconciliation
 	if err := json.Unmarshal(text, &r, json.RejectUnknownMembers(true)); err != nil {
 		t.Fatal(err)
 	}
