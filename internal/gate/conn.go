@@ -51,7 +51,7 @@ type conn struct {
 	refused *rate.Limiter // those that were answered with an error; nil until one was
 	ping    *time.Timer
 	heard   atomic.Uint32 // frames so far, which wraps around
-	waiter  *waiter       // of the round that was tapped last
+	answers *roundAnswers // of the round that was tapped last
 	out     outbox
 }
 

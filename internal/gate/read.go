@@ -70,8 +70,8 @@ func readAll(reader io.Reader, buffer []byte) (int, error) {
 // take acts on one frame; false when this connection has sent too many that had to be refused.
 func (c *conn) take(frame []byte) bool {
 	var round string
-	if c.waiter != nil {
-		round = c.waiter.round
+	if c.answers != nil {
+		round = c.answers.round
 	}
 	if tap, ok := wire.UsualTap(frame, round); ok && c.seat != nil {
 		return c.tap(tap)
@@ -101,10 +101,10 @@ func (c *conn) refuse(code, message string) bool {
 }
 
 func (c *conn) tap(tap wire.Tap) bool {
-	if c.waiter == nil || c.waiter.round != tap.Round {
-		c.waiter = &waiter{conn: c, round: tap.Round}
+	if c.answers == nil || c.answers.round != tap.Round {
+		c.answers = &roundAnswers{conn: c, round: tap.Round}
 	}
-	answer, verdict := c.seat.Tap(tap.Round, tap.Drop, c, c.waiter)
+	answer, verdict := c.seat.Tap(tap.Round, tap.Drop, c, c.answers)
 	if verdict == live.Elsewhere {
 		return c.tapOther(tap)
 	}
@@ -118,7 +118,7 @@ func (c *conn) tap(tap wire.Tap) bool {
 func (c *conn) tapOther(tap wire.Tap) bool {
 	ctx, cancel := context.WithTimeout(c.gate.ending, knownWithin)
 	defer cancel()
-	answer, err := c.room.TapOther(ctx, c.seat, tap.Round, tap.Drop, c.waiter)
+	answer, err := c.room.TapOther(ctx, c.seat, tap.Round, tap.Drop, c.answers)
 	switch {
 	case errors.Is(err, game.ErrNotFound):
 		return c.refuse(wire.CodeUnknownRound, "this room has no such round")
@@ -127,20 +127,20 @@ func (c *conn) tapOther(tap wire.Tap) bool {
 		answer.Outcome = game.Busy
 	}
 	if answer.Outcome != "" {
-		c.waiter.Answered(game.Tap{Drop: tap.Drop}, answer)
+		c.answers.HandleAnswer(game.Tap{Drop: tap.Drop}, answer)
 	}
 	return true
 }
 
-// waiter brings the answers to taps on one round back to the connection that tapped.
-type waiter struct {
+// roundAnswers is the handler of the answers to taps on one round. It sends them to the connection that tapped.
+type roundAnswers struct {
 	conn  *conn
 	round string
 }
 
-// Answered queues the result; it does not block.
-func (w *waiter) Answered(tap game.Tap, answer game.Answer) {
-	w.conn.Deliver(resultFrame(w.round, tap.Drop, answer))
+// HandleAnswer queues the result; it does not block.
+func (a *roundAnswers) HandleAnswer(tap game.Tap, answer game.Answer) {
+	a.conn.Deliver(resultFrame(a.round, tap.Drop, answer))
 }
 
 func resultFrame(round string, drop game.DropID, answer game.Answer) []byte {

@@ -288,7 +288,7 @@ func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 				for _, tab := range both {
 					answer, verdict := tab.seat.Tap(round.ID, drop, tab.member, tab.hears)
 					if verdict == Told {
-						tab.hears.Answered(game.Tap{Drop: drop}, answer)
+						tab.hears.HandleAnswer(game.Tap{Drop: drop}, answer)
 					}
 					taps++
 				}

@@ -41,18 +41,18 @@ type committer struct {
 }
 
 type asked struct {
-	round  string
-	tap    game.Tap
-	waiter game.Waiter
+	round   string
+	tap     game.Tap
+	handler game.AnswerHandler
 }
 
-func (c *committer) Submit(_, round string, tap game.Tap, waiter game.Waiter) bool {
+func (c *committer) Submit(_, round string, tap game.Tap, handler game.AnswerHandler) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full {
 		return false
 	}
-	c.asked = append(c.asked, asked{round, tap, waiter})
+	c.asked = append(c.asked, asked{round, tap, handler})
 	return true
 }
 
@@ -66,16 +66,16 @@ func (c *committer) answer(t *testing.T, answer game.Answer) {
 	oldest := c.asked[0]
 	c.asked = c.asked[1:]
 	c.mu.Unlock()
-	oldest.waiter.Answered(oldest.tap, answer)
+	oldest.handler.HandleAnswer(oldest.tap, answer)
 }
 
-// answers is a connection's waiter.
+// answers is the answer handler of a connection.
 type answers struct {
 	mu  sync.Mutex
 	all []game.Answer
 }
 
-func (a *answers) Answered(_ game.Tap, answer game.Answer) {
+func (a *answers) HandleAnswer(_ game.Tap, answer game.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.all = append(a.all, answer)

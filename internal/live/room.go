@@ -213,7 +213,7 @@ func (r *Room) welcome(you wire.You, seat *Seat) []byte {
 // TapOther takes a tap for a round that is not the current one as far as this instance knows: it looks again before it
 // refuses. game.ErrNotFound when the room has no such round, or it was never opened; other errors that SQL does not tell, and
 // nothing was done.
-func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game.DropID, waiter game.Waiter) (game.Answer, error) {
+func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game.DropID, handler game.AnswerHandler) (game.Answer, error) {
 	other, err := r.opts.Books.Round(ctx, round)
 	if err != nil {
 		return game.Answer{}, fmt.Errorf("look up the round of a tap: %w", err)
@@ -228,22 +228,22 @@ func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game
 			return game.Answer{Outcome: outcome}, nil
 		}
 	}
-	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, &lateWaiter{waiter, other}) {
+	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, &lateAnswerHandler{handler, other}) {
 		return game.Answer{Outcome: game.Busy}, nil
 	}
 	return game.Answer{}, nil
 }
 
-// lateWaiter hears the answer to a tap on a round that may be long over.
-type lateWaiter struct {
-	game.Waiter
+// lateAnswerHandler hears the answer to a tap on a round that may be long over.
+type lateAnswerHandler struct {
+	game.AnswerHandler
 
 	round game.Round
 }
 
-// Answered says late where Redis has no keys any more because the round is over.
-func (w *lateWaiter) Answered(tap game.Tap, answer game.Answer) {
-	w.Waiter.Answered(tap, lateIfOver(answer, w.round))
+// HandleAnswer says late where Redis has no keys any more because the round is over.
+func (h *lateAnswerHandler) HandleAnswer(tap game.Tap, answer game.Answer) {
+	h.AnswerHandler.HandleAnswer(tap, lateIfOver(answer, h.round))
 }
 
 // lateIfOver is the answer to a tap that the pool calls frozen: a round that is over, and not on hold, may have no keys any more,

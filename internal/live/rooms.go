@@ -52,9 +52,9 @@ type Clock interface {
 	Spread() int64
 }
 
-// Committer takes a tap to the pool; waiter hears the answer once. False: nothing was queued.
+// Committer takes a tap to the pool; handler receives the answer once. False: nothing was queued.
 type Committer interface {
-	Submit(room, round string, tap game.Tap, waiter game.Waiter) bool
+	Submit(room, round string, tap game.Tap, handler game.AnswerHandler) bool
 }
 
 // Member is one connection. Neither method may block.

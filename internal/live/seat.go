@@ -101,12 +101,12 @@ type Verdict int
 // The verdicts.
 const (
 	Told      Verdict = iota // the answer is known, and returned
-	Asked                    // the pool is asked; the waiter hears the answer
+	Asked                    // the pool is asked; the handler receives the answer
 	Elsewhere                // the tap is for a round that is not the room's current one: see Room.TapOther
 )
 
 // Tap judges one tap of a member's. What can no longer become false is told at once; everything else is asked of the pool.
-func (s *Seat) Tap(round string, drop game.DropID, m Member, waiter game.Waiter) (game.Answer, Verdict) {
+func (s *Seat) Tap(round string, drop game.DropID, m Member, handler game.AnswerHandler) (game.Answer, Verdict) {
 	allowed := s.bucket.Allow()
 	now, spread := s.room.opts.Clock.Now(), s.room.opts.Clock.Spread()
 	s.room.mu.Lock()
@@ -127,7 +127,7 @@ func (s *Seat) Tap(round string, drop game.DropID, m Member, waiter game.Waiter)
 		s.room.mu.Unlock()
 		return answer, Told
 	}
-	asking := &pending{seat: s, rain: r, member: m, waiter: waiter}
+	asking := &pending{seat: s, rain: r, member: m, handler: handler}
 	s.ask(drop, asking)
 	s.room.mu.Unlock()
 	if !s.room.opts.Committer.Submit(s.room.code, round, game.Tap{Player: s.player, Drop: drop}, asking) {
@@ -202,15 +202,15 @@ func (s *Seat) judgeShut(r *rain) (game.Outcome, bool) {
 
 // pending is one tap on its way to the pool and back. The room's lock guards claim.
 type pending struct {
-	seat   *Seat
-	rain   *rain
-	member Member
-	waiter game.Waiter
-	claim  game.Claim // heard of before the answer came
+	seat    *Seat
+	rain    *rain
+	member  Member
+	handler game.AnswerHandler
+	claim   game.Claim // heard of before the answer came
 }
 
-// Answered takes note of what the tap came to before the player hears it.
-func (p *pending) Answered(tap game.Tap, answer game.Answer) {
+// HandleAnswer takes note of what the tap came to before the player hears it.
+func (p *pending) HandleAnswer(tap game.Tap, answer game.Answer) {
 	p.seat.room.mu.Lock()
 	p.done(tap.Drop)
 	answer = lateIfOver(p.overtaken(answer), p.rain.round)
@@ -226,7 +226,7 @@ func (p *pending) Answered(tap game.Tap, answer game.Answer) {
 		}
 	}
 	p.seat.room.mu.Unlock()
-	p.waiter.Answered(tap, answer)
+	p.handler.HandleAnswer(tap, answer)
 }
 
 // overtaken is what a tap is to be told whose claim was heard of before its answer came. It was not told of the claim when the
