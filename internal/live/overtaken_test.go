@@ -13,17 +13,17 @@ func TestAMissThatWasOvertakenByAClaimIsToldAsIt(t *testing.T) {
 	for _, outcome := range []game.Outcome{game.Missed, game.Capped, game.SoldOut, game.Late, game.Frozen} {
 		t.Run(string(outcome), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := seated(t)
-				p.at(5000)
-				p.want(3, askedThePool)
-				claim := p.rig.world.claim(p.round.ID, 3, p.seat.player)[0]
+				p := newTestPlayer(t)
+				p.sleepUntil(5000)
+				p.wantTap(3, submitted)
+				claim := p.fixture.redis.claim(p.round.ID, 3, p.session.player)[0]
 				synctest.Wait()
 				p.answer(outcome)
 				want := game.Answer{Outcome: game.Duplicate, Cents: claim.Cents, Number: claim.Number}
-				if len(p.hears.all) != 1 || p.hears.all[0] != want {
-					t.Errorf("heard %v, want %v", p.hears.all, want)
+				if len(p.answers.all) != 1 || p.answers.all[0] != want {
+					t.Errorf("heard %v, want %v", p.answers.all, want)
 				}
-				p.want(3, game.Duplicate)
+				p.wantTap(3, game.Duplicate)
 			})
 		})
 	}

@@ -17,43 +17,43 @@ import (
 )
 
 // process is an instance over a real Redis, or the embedded one.
-type process struct {
-	t         *testing.T
-	redis     *rdb.Client
-	committer *grab.Committer
-	rooms     *Rooms
-	ear       *rdb.Subscription
-	room      *Room
+type redisInstance struct {
+	t            *testing.T
+	redis        *rdb.Client
+	committer    *grab.Committer
+	rooms        *Rooms
+	subscription *rdb.Subscription
+	room         *Room
 }
 
-func newProcess(t *testing.T, address string, books *testkit.Books) *process {
+func newRedisInstance(t *testing.T, address string, books *testkit.Books) *redisInstance {
 	t.Helper()
 	redis, err := rdb.Dial(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, redis: redis}
-	p.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, g game.Grabbed) { p.rooms.Grabbed(room, round, g) }})
-	p.ear = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { p.rooms.Hear(heard) })
+	p := &redisInstance{t: t, redis: redis}
+	p.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, g game.Grabbed) { p.rooms.RecordBatch(room, round, g) }})
+	p.subscription = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { p.rooms.HandleEvent(heard) })
 	p.rooms = New(Options{
-		Books: books, Pool: redis, Ear: p.ear, Clock: redis.Clock(), Committer: p.committer, TapsPerSecond: 1000, TapBurst: 1000,
+		Books: books, Pool: redis, Subscription: p.subscription, Clock: redis.Clock(), Committer: p.committer, TapsPerSecond: 1000, TapBurst: 1000,
 	})
 	t.Cleanup(func() {
 		_ = p.committer.Close(context.Background()) // bounded by the taps' own deadline
 		p.rooms.Close()
-		_ = p.ear.Close()
+		_ = p.subscription.Close()
 		_ = redis.Disconnect()
 	})
-	if p.room, err = p.rooms.Enter(t.Context(), code); err != nil {
+	if p.room, err = p.rooms.Acquire(t.Context(), code); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
 // raining opens a round that has begun.
-func (p *process) raining(books *testkit.Books, change ...func(*game.Settings)) game.Round {
+func (p *redisInstance) startRound(books *testkit.Books, change ...func(*game.Settings)) game.Round {
 	p.t.Helper()
-	round := plan(append(change, func(s *game.Settings) { s.Countdown = 0 })...)
+	round := newRound(append(change, func(s *game.Settings) { s.Countdown = 0 })...)
 	books.Keep(round)
 	var amounts []game.Cents
 	if round.Settings.Split == game.SplitDealt {
@@ -67,14 +67,14 @@ func (p *process) raining(books *testkit.Books, change ...func(*game.Settings)) 
 	return round
 }
 
-func (p *process) watch() *member {
-	m := &member{}
-	p.room.Watch(wire.RoleScreen, m)
+func (p *redisInstance) addScreen() *recordingClient {
+	m := &recordingClient{}
+	p.room.Subscribe(wire.RoleScreen, m)
 	return m
 }
 
 // grab takes a packet for each player in its own call.
-func (p *process) grab(round game.Round, drop game.DropID, players ...game.Player) {
+func (p *redisInstance) grab(round game.Round, drop game.DropID, players ...game.Player) {
 	p.t.Helper()
 	for _, player := range players {
 		grabbed, err := p.redis.Grab(p.t.Context(), code, round.ID, p.redis.NewBatch(), []game.Tap{{Player: player.ID, Drop: drop}})
@@ -88,9 +88,9 @@ func (p *process) grab(round game.Round, drop game.DropID, players ...game.Playe
 func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
-		one, two := newProcess(t, address, books), newProcess(t, address, books)
-		screens := []*member{one.watch(), two.watch()}
-		round := one.raining(books, func(s *game.Settings) { s.Split, s.Deal, s.Cap = game.SplitDealt, game.DealEqual, 2 })
+		one, two := newRedisInstance(t, address, books), newRedisInstance(t, address, books)
+		screens := []*recordingClient{one.addScreen(), two.addScreen()}
+		round := one.startRound(books, func(s *game.Settings) { s.Split, s.Deal, s.Cap = game.SplitDealt, game.DealEqual, 2 })
 		var players []game.Player
 		for n := range 4 {
 			players = append(players, books.Join(code, fmt.Sprint("player ", n)))
@@ -131,16 +131,16 @@ func TestALeaseIsTakenOverOnRedis(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
 		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
-		holder := newProcess(t, "redis://"+proxy.Addr, books)
+		holder := newRedisInstance(t, "redis://"+proxy.Addr, books)
 		testkit.Eventually(t, 10*time.Second, func() error {
-			if len(tallies(t, holder.watch())) == 0 && holder.epoch() == 0 {
+			if len(tallies(t, holder.addScreen())) == 0 && holder.epoch() == 0 {
 				return fmt.Errorf("no tally yet")
 			}
 			return nil
 		})
-		heir := newProcess(t, address, books)
-		heir.raining(books)
-		screen := heir.watch()
+		heir := newRedisInstance(t, address, books)
+		heir.startRound(books)
+		screen := heir.addScreen()
 		before := heir.epoch()
 		testkit.Eventually(t, 10*time.Second, func() error {
 			if before = heir.epoch(); before == 0 {
@@ -158,7 +158,7 @@ func TestALeaseIsTakenOverOnRedis(t *testing.T) {
 			return nil
 		})
 		for _, f := range screen.all() {
-			tally := tallies(t, &member{heard: []frame{f}})
+			tally := tallies(t, &recordingClient{frames: []frame{f}})
 			if len(tally) == 0 || tally[0].Epoch <= before {
 				continue
 			}
@@ -172,7 +172,7 @@ func TestALeaseIsTakenOverOnRedis(t *testing.T) {
 }
 
 // epoch is that of the latest tally, 0 before the first.
-func (p *process) epoch() int64 {
+func (p *redisInstance) epoch() int64 {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
 	return p.room.tally.Epoch
@@ -192,15 +192,15 @@ func TestClaimsMadeWhileTheSubscriptionWasDownAreTold(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
 		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
-		cut, other := newProcess(t, "redis://"+proxy.Addr, books), newProcess(t, address, books)
+		cut, other := newRedisInstance(t, "redis://"+proxy.Addr, books), newRedisInstance(t, address, books)
 		ann, bob := books.Join(code, "ann"), books.Join(code, "bob")
-		tab := &member{}
-		if _, err := cut.room.Sit(t.Context(), ann.ID, ann.Nickname, tab); err != nil {
+		tab := &recordingClient{}
+		if _, err := cut.room.Join(t.Context(), ann.ID, ann.Nickname, tab); err != nil {
 			t.Fatal(err)
 		}
-		round := other.raining(books)
+		round := other.startRound(books)
 		testkit.Eventually(t, 10*time.Second, func() error {
-			if len(changes(t, tab)) == 0 {
+			if len(roundChanges(t, tab)) == 0 {
 				return fmt.Errorf("the round is not known yet")
 			}
 			return nil
@@ -210,14 +210,14 @@ func TestClaimsMadeWhileTheSubscriptionWasDownAreTold(t *testing.T) {
 		other.grab(round, 1, ann, bob)
 		proxy.Heal()
 		testkit.Eventually(t, 10*time.Second, func() error {
-			if said := claimsOf(t, tab); len(said) != 1 || said[0].Claim.Drop != 1 {
+			if said := claimMessages(t, tab); len(said) != 1 || said[0].Claim.Drop != 1 {
 				return fmt.Errorf("told of %v", said)
 			}
 			return nil
 		})
 		other.grab(round, 2, ann) // and what comes now is heard
 		testkit.Eventually(t, 10*time.Second, func() error {
-			if said := claimsOf(t, tab); len(said) != 2 {
+			if said := claimMessages(t, tab); len(said) != 2 {
 				return fmt.Errorf("told of %v", said)
 			}
 			return nil
@@ -227,20 +227,20 @@ func TestClaimsMadeWhileTheSubscriptionWasDownAreTold(t *testing.T) {
 
 // tab is one connection of a player who taps.
 type tab struct {
-	*member
-	seat  *Seat
-	hears *answers
+	*recordingClient
+	session *PlayerSession
+	answers *answerRecorder
 }
 
 // knows waits until the tab was told of claims of this sum, by results and claims together.
-func (m tab) knows(t *testing.T, name string, want game.Cents) {
+func (m tab) wantClaimTotal(t *testing.T, name string, want game.Cents) {
 	t.Helper()
 	testkit.Eventually(t, 10*time.Second, func() error {
 		known := make(map[int]game.Cents)
-		for _, said := range claimsOf(t, m.member) {
+		for _, said := range claimMessages(t, m.recordingClient) {
 			known[said.Claim.Number] = said.Claim.Cents
 		}
-		for _, answer := range m.hears.all {
+		for _, answer := range m.answers.all {
 			if answer.Number > 0 {
 				known[answer.Number] = answer.Cents
 			}
@@ -260,18 +260,18 @@ func (m tab) knows(t *testing.T, name string, want game.Cents) {
 func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
-		processes := []*process{newProcess(t, address, books), newProcess(t, address, books)}
-		round := processes[0].raining(books, func(s *game.Settings) { s.Packets, s.Cap, s.CloseWhenSoldOut = 60, 3, false })
+		processes := []*redisInstance{newRedisInstance(t, address, books), newRedisInstance(t, address, books)}
+		round := processes[0].startRound(books, func(s *game.Settings) { s.Packets, s.Cap, s.CloseWhenSoldOut = 60, 3, false })
 		tabs := make(map[string][]tab)
 		for n := range 20 {
 			player := books.Join(code, fmt.Sprint("player ", n))
 			for _, p := range processes { // the same player on both
-				m := &member{}
-				seat, err := p.room.Sit(t.Context(), player.ID, player.Nickname, m)
+				m := &recordingClient{}
+				session, err := p.room.Join(t.Context(), player.ID, player.Nickname, m)
 				if err != nil {
 					t.Fatal(err)
 				}
-				tabs[player.ID] = append(tabs[player.ID], tab{m, seat, &answers{}})
+				tabs[player.ID] = append(tabs[player.ID], tab{m, session, &answerRecorder{}})
 			}
 		}
 		testkit.Eventually(t, 10*time.Second, func() error {
@@ -286,9 +286,9 @@ func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 		for drop := game.DropID(1); drop <= 4; drop++ {
 			for _, both := range tabs {
 				for _, tab := range both {
-					answer, verdict := tab.seat.Tap(round.ID, drop, tab.member, tab.hears)
-					if verdict == Told {
-						tab.hears.HandleAnswer(game.Tap{Drop: drop}, answer)
+					answer, status := tab.session.Tap(round.ID, drop, tab.recordingClient, tab.answers)
+					if status == Answered {
+						tab.answers.HandleAnswer(game.Tap{Drop: drop}, answer)
 					}
 					taps++
 				}
@@ -310,8 +310,8 @@ func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 		heard := 0
 		for player, both := range tabs {
 			for n, tab := range both {
-				heard += len(tab.hears.all)
-				tab.knows(t, fmt.Sprintf("tab %d of %s", n, player), held[player])
+				heard += len(tab.answers.all)
+				tab.wantClaimTotal(t, fmt.Sprintf("tab %d of %s", n, player), held[player])
 			}
 		}
 		if heard != taps || len(claims) == 0 {
@@ -321,11 +321,11 @@ func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 }
 
 // current is the round that the room shows.
-func (p *process) current() string {
+func (p *redisInstance) current() string {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
-	if p.room.rain == nil {
+	if p.room.state == nil {
 		return ""
 	}
-	return p.room.rain.round.ID
+	return p.room.state.round.ID
 }

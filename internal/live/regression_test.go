@@ -9,42 +9,42 @@ import (
 	"redrain/internal/game"
 )
 
-// A seat's claims count as known only once they were read in the round at hand. Nobody read them for who was there before the
+// A session's claims count as known only once they were read in the round at hand. Nobody read them for who was there before the
 // round began, so that instance asked Redis for every tap of theirs.
 func TestMissedIsToldToThoseWhoWereThereBeforeTheRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		first := r.begin(plan())
+		r := newFixture(t)
+		session, tab := r.join(r.room, r.books.Join(code, "ann"))
+		first := r.startRound(newRound())
 		time.Sleep(time.Minute)
-		r.world.close(first.ID, game.ByTime)
-		round := r.begin(plan(func(s *game.Settings) { s.Pace = game.PaceEven }))
-		p := &tapper{t, r, seat, tab, &answers{}, round}
-		p.at(2000)
-		p.claimed(1)
-		p.want(2, game.Missed)
+		r.redis.closeRound(first.ID, game.ByTime)
+		round := r.startRound(newRound(func(s *game.Settings) { s.Pace = game.PaceEven }))
+		p := &testPlayer{t, r, session, tab, &answerRecorder{}, round}
+		p.sleepUntil(2000)
+		p.claimByOthers(1)
+		p.wantTap(2, game.Missed)
 	})
 }
 
 // A snapshot is a little old when it is spoken of. One from just before the start put a raining round back into its countdown.
 func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		_, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		round := r.begin(plan())
+		r := newFixture(t)
+		_, tab := r.join(r.room, r.books.Join(code, "ann"))
+		round := r.startRound(newRound())
 		synctest.Wait()
-		old, err := r.side.Snapshot(t.Context(), round.ID, 0, 0)
+		old, err := r.pool.Snapshot(t.Context(), round.ID, 0, 0)
 		if err != nil || old.Phase != game.Countdown {
 			t.Fatal(old, err)
 		}
-		until(round.StartsAt + 500)
+		sleepUntil(round.StartsAt + 500)
 		synctest.Wait()
-		if err := r.room.do(t.Context(), func() { r.room.stands(round, old) }); err != nil {
+		if err := r.room.runInBroadcastLoop(t.Context(), func() { r.room.applySnapshot(round, old) }); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		var phases []game.Phase
-		for _, change := range changes(t, tab) {
+		for _, change := range roundChanges(t, tab) {
 			phases = append(phases, change.Round.Phase)
 		}
 		if len(phases) != 2 || phases[0] != game.Countdown || phases[1] != game.Raining {
@@ -56,17 +56,17 @@ func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 // A round that this instance has not heard of yet is looked up; bombs won in it, and drops that were not falling yet.
 func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, _ := r.sit(r.room, r.books.Join(code, "ann"))
-		r.world.set(func(*world) { r.side.ear.deaf = func(game.Event) bool { return true } })
-		round := r.begin(plan(func(s *game.Settings) { s.BombPercent, s.Countdown = 50, 0 }))
+		r := newFixture(t)
+		session, _ := r.join(r.room, r.books.Join(code, "ann"))
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(game.Event) bool { return true } })
+		round := r.startRound(newRound(func(s *game.Settings) { s.BombPercent, s.Countdown = 50, 0 }))
 		time.Sleep(300 * time.Millisecond)
 		schedule := game.NewSchedule(round.Settings, round.Secret)
 		seen := make(map[game.DropKind]bool)
 		for id := game.DropID(1); id <= 40; id++ {
 			drop, _ := schedule.Find(id)
-			asked := len(r.committer.asked)
-			answer, err := r.room.TapOther(t.Context(), seat, round.ID, id, &answers{})
+			asked := len(r.committer.submitted)
+			answer, err := r.room.TapOtherRound(t.Context(), session, round.ID, id, &answerRecorder{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 			case drop.Kind == game.KindBomb:
 				want = game.Bomb
 			}
-			if answer.Outcome != want || (len(r.committer.asked) > asked) != (want == "") {
+			if answer.Outcome != want || (len(r.committer.submitted) > asked) != (want == "") {
 				t.Errorf("drop %d, a %s at %d ms, tapped at 300: %q", id, drop.Kind, drop.AtMS, answer.Outcome)
 			}
 			seen[drop.Kind] = true
@@ -91,22 +91,22 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 // Taps on a round that is long over made the room read everything again, as often as anybody liked to tap.
 func TestTapsOnAnOldRoundDoNotMakeTheRoomReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, _ := r.sit(r.room, r.books.Join(code, "ann"))
-		old := plan()
+		r := newFixture(t)
+		session, _ := r.join(r.room, r.books.Join(code, "ann"))
+		old := newRound()
 		old.Phase, old.StartsAt, old.EndsAt = game.Closed, 1, 30_001
 		r.books.Keep(old)
-		r.begin(plan())
+		r.startRound(newRound())
 		time.Sleep(3 * time.Second)
-		before := r.world.asked("snapshot")
+		before := r.redis.callCount("snapshot")
 		for range 100 {
-			if _, err := r.room.TapOther(t.Context(), seat, old.ID, 1, &answers{}); err != nil {
+			if _, err := r.room.TapOtherRound(t.Context(), session, old.ID, 1, &answerRecorder{}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 		// The tally takes one snapshot every 250 ms or so, and where the round stands is read every 2 s at the latest.
-		if more := r.world.asked("snapshot") - before; more > 12 {
+		if more := r.redis.callCount("snapshot") - before; more > 12 {
 			t.Errorf("%d snapshots in two seconds of taps on an old round", more)
 		}
 	})
@@ -116,30 +116,30 @@ func TestTapsOnAnOldRoundDoNotMakeTheRoomReadAgain(t *testing.T) {
 // not heard of, missed it for good: the snapshot counted it as known.
 func TestWhoSitsDownWhileClaimsAreReadMissesNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
 		synctest.Wait()
 		held, sat := make(chan struct{}), make(chan struct{})
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
-				if what == "snapshot" && !r.room.lost.Load() {
-					w.set(func(w *world) { w.before = nil })
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
+				if what == "snapshot" && !r.room.claimsMissed.Load() {
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
 					close(held)
 					<-sat
 				}
 			}
-			r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil }
+			r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil }
 		})
-		r.room.lost.Store(true)
+		r.room.claimsMissed.Store(true)
 		<-held
-		_, tab := r.sit(r.room, ann)
-		r.world.claim(round.ID, 3, ann.ID) // not heard
-		r.world.set(func(*world) { r.side.ear.deaf = nil })
+		_, tab := r.join(r.room, ann)
+		r.redis.claim(round.ID, 3, ann.ID) // not heard
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = nil })
 		close(sat)
 		time.Sleep(3 * time.Second)
-		if said := claimsOf(t, tab); len(said) != 1 {
+		if said := claimMessages(t, tab); len(said) != 1 {
 			t.Errorf("the page was told of %v", said)
 		}
 	})
@@ -148,33 +148,33 @@ func TestWhoSitsDownWhileClaimsAreReadMissesNone(t *testing.T) {
 // Claims were read in one round while another began: what was heard of the new one was forgotten.
 func TestClaimsReadWhileAnotherRoundBeginsDoNotEraseIts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		first := r.begin(plan())
-		until(first.StartsAt + 5000)
+		first := r.startRound(newRound())
+		sleepUntil(first.StartsAt + 5000)
 		synctest.Wait()
 		held, let := make(chan struct{}), make(chan struct{})
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "claims" {
-					w.set(func(w *world) { w.before = nil })
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
 					close(held)
 					<-let
 				}
 			}
 		})
-		tab, sat := &member{}, make(chan struct{})
+		tab, sat := &recordingClient{}, make(chan struct{})
 		go func() {
 			defer close(sat)
-			if _, err := r.room.Sit(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
+			if _, err := r.room.Join(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
 				t.Error(err)
 			}
 		}()
 		<-held
-		r.world.close(first.ID, game.Stopped)
-		second := r.begin(plan(func(s *game.Settings) { s.Countdown = 0 }))
+		r.redis.closeRound(first.ID, game.Stopped)
+		second := r.startRound(newRound(func(s *game.Settings) { s.Countdown = 0 }))
 		time.Sleep(time.Second)
-		r.world.claim(second.ID, 3, ann.ID)
+		r.redis.claim(second.ID, 3, ann.ID)
 		synctest.Wait()
 		close(let)
 		<-sat
@@ -185,46 +185,46 @@ func TestClaimsReadWhileAnotherRoundBeginsDoNotEraseIts(t *testing.T) {
 	})
 }
 
-// The seat of somebody who comes back after more than a minute was swept while their claims were read; a claim that was heard of
+// The session of somebody who comes back after more than a minute was swept while their claims were read; a claim that was heard of
 // in that moment went to nobody.
 func TestASeatIsNotSweptWhileSomebodySitsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		seat, tab := r.sit(r.room, ann)
-		r.room.Rise(seat, tab)
-		time.Sleep(seatFor)
-		r.begin(plan(func(s *game.Settings) { s.Countdown = 0 }))
+		session, tab := r.join(r.room, ann)
+		r.room.Leave(session, tab)
+		time.Sleep(sessionIdleTimeout)
+		r.startRound(newRound(func(s *game.Settings) { s.Countdown = 0 }))
 		synctest.Wait()
 		held, let := make(chan struct{}), make(chan struct{})
 		r.room.mu.Lock() // as old as it can be without being swept yet
-		if r.room.seats[ann.ID] == nil {
-			r.room.seats[ann.ID] = seat
+		if r.room.sessions[ann.ID] == nil {
+			r.room.sessions[ann.ID] = session
 		}
-		seat.empty = time.Now().Add(-seatFor - time.Second)
+		session.idleSince = time.Now().Add(-sessionIdleTimeout - time.Second)
 		r.room.mu.Unlock()
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "claims" {
-					w.set(func(w *world) { w.before = nil })
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
 					close(held)
 					<-let
 				}
 			}
 		})
-		tab = &member{}
+		tab = &recordingClient{}
 		sat := make(chan struct{})
 		go func() {
 			defer close(sat)
-			if _, err := r.room.Sit(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
+			if _, err := r.room.Join(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
 				t.Error(err)
 			}
 		}()
 		<-held
 		time.Sleep(time.Second) // a report, which sweeps
 		r.room.mu.Lock()
-		if r.room.seats[ann.ID] == nil {
-			t.Error("the seat was swept")
+		if r.room.sessions[ann.ID] == nil {
+			t.Error("the session was swept")
 		}
 		r.room.mu.Unlock()
 		close(let)
@@ -236,20 +236,20 @@ func TestASeatIsNotSweptWhileSomebodySitsDown(t *testing.T) {
 // for whose they were.
 func TestASilentLossIsNoticedWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, tab := r.sit(r.room, ann)
-		round := r.begin(plan())
-		r.world.set(func(*world) {
-			r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil || h.Tally != nil }
+		_, tab := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		r.redis.withLock(func(*fakeRedis) {
+			r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil || h.Tally != nil }
 		})
 		for _, ms := range []int64{3100, 7350, 11_770, 15_930} {
-			until(round.StartsAt + game.Moment(ms))
-			before := len(claimsOf(t, tab))
-			r.world.claim(round.ID, game.DropID(ms/1000), ann.ID)
+			sleepUntil(round.StartsAt + game.Moment(ms))
+			before := len(claimMessages(t, tab))
+			r.redis.claim(round.ID, game.DropID(ms/1000), ann.ID)
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if said := claimsOf(t, tab); len(said) != before+1 {
+			if said := claimMessages(t, tab); len(said) != before+1 {
 				t.Fatalf("two seconds after a claim that nobody heard of: %v", said)
 			}
 		}

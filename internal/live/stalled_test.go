@@ -14,9 +14,9 @@ func TestAScreenGoesOnAfterItsSubscriptionStalled(t *testing.T) {
 	address := testkit.Redis(t).URL
 	books := testkit.NewBooks(code)
 	proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
-	stalled, other := newProcess(t, "redis://"+proxy.Addr, books), newProcess(t, address, books)
-	screen := stalled.watch()
-	round := other.raining(books)
+	stalled, other := newRedisInstance(t, "redis://"+proxy.Addr, books), newRedisInstance(t, address, books)
+	screen := stalled.addScreen()
+	round := other.startRound(books)
 	shows := func(within time.Duration, want int) {
 		t.Helper()
 		testkit.Eventually(t, within, func() error {

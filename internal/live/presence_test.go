@@ -14,7 +14,7 @@ import (
 )
 
 // online waits until the latest tally that the instance heard counts so many players.
-func (p *process) online(when string, want int) {
+func (p *redisInstance) online(when string, want int) {
 	p.t.Helper()
 	testkit.Eventually(p.t, 10*time.Second, func() error {
 		p.room.mu.Lock()
@@ -31,15 +31,15 @@ func TestAPlayerAtTwoInstancesCountsOnce(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
 		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
-		one, two := newProcess(t, "redis://"+proxy.Addr, books), newProcess(t, address, books)
+		one, two := newRedisInstance(t, "redis://"+proxy.Addr, books), newRedisInstance(t, address, books)
 		ann, bob, cid := books.Join(code, "ann"), books.Join(code, "bob"), books.Join(code, "cid")
-		sit := func(p *process, player game.Player) func() {
-			m := &member{}
-			seat, err := p.room.Sit(t.Context(), player.ID, player.Nickname, m)
+		sit := func(p *redisInstance, player game.Player) func() {
+			m := &recordingClient{}
+			session, err := p.room.Join(t.Context(), player.ID, player.Nickname, m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return func() { p.room.Rise(seat, m) }
+			return func() { p.room.Leave(session, m) }
 		}
 		sit(one, ann)
 		annAtTwo, second := sit(two, ann), sit(two, ann)
@@ -71,14 +71,14 @@ func TestAPlayerAtTwoInstancesCountsOnce(t *testing.T) {
 // More players than go with one report, at both instances, and one of these is ended.
 func TestACrowdAtTwoInstancesCountsOnce(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
-		const crowd = 2*changesAtOnce + 100
+		const crowd = 2*changesPerReport + 100
 		books := testkit.NewBooks(code)
-		one, two := newProcess(t, address, books), newProcess(t, address, books)
+		one, two := newRedisInstance(t, address, books), newRedisInstance(t, address, books)
 		for n := range crowd {
 			player := books.Join(code, fmt.Sprint("player ", n))
-			for _, p := range []*process{one, two} {
+			for _, p := range []*redisInstance{one, two} {
 				if n%2 == 0 || p == two {
-					if _, err := p.room.Sit(t.Context(), player.ID, player.Nickname, &member{}); err != nil {
+					if _, err := p.room.Join(t.Context(), player.ID, player.Nickname, &recordingClient{}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -91,13 +91,13 @@ func TestACrowdAtTwoInstancesCountsOnce(t *testing.T) {
 }
 
 // pages is a pool whose garbage takes some pages to look through.
-type pages struct {
+type pagedPool struct {
 	Pool
 	asked   []string
 	removes int
 }
 
-func (p *pages) Sweep(_ context.Context, _, cursor string) (game.Swept, error) {
+func (p *pagedPool) Sweep(_ context.Context, _, cursor string) (game.Swept, error) {
 	next := map[string]string{"0": "a", "a": "b", "b": "0"}
 	p.asked = append(p.asked, cursor)
 	return game.Swept{Cursor: next[cursor], Removed: p.removes}, nil
@@ -107,17 +107,17 @@ func (p *pages) Sweep(_ context.Context, _, cursor string) (game.Swept, error) {
 // once in a while.
 func TestGarbageIsSweptOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := &pages{}
+		pool := &pagedPool{}
 		r := newRoom(&Options{Pool: pool}, game.Room{Code: code})
-		var b broom
+		var s presenceSweeper
 		turns := func(what string, turns, garbage, removes int, want string) {
 			t.Helper()
 			pool.asked, pool.removes = nil, removes
 			for n := range turns {
 				if n < 3 || removes == 0 {
-					b.garbage = garbage // the report before it
+					s.garbage = garbage // the report before it
 				}
-				if err := b.sweep(t.Context(), r); err != nil {
+				if err := s.sweepPage(t.Context(), r); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -131,7 +131,7 @@ func TestGarbageIsSweptOnce(t *testing.T) {
 		turns("not to be found", 9, 9, 0, "[0 a b]")
 		turns("another garbage", 3, 4, 1, "[0 a b]")
 		turns("not to be found again", 9, 9, 0, "[0 a b]")
-		time.Sleep(searchAgain)
+		time.Sleep(searchAgainAfter)
 		turns("later", 3, 9, 3, "[0 a b]")
 	})
 }
@@ -139,41 +139,41 @@ func TestGarbageIsSweptOnce(t *testing.T) {
 // Who was away for long is forgotten, who is back is not; and no report looks at everybody for that.
 func TestSeatsWithoutTabsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann, bob, cid := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "cid")
-		annSeat, annTab := r.sit(r.room, ann)
-		bobSeat, bobTab := r.sit(r.room, bob)
-		r.sit(r.room, cid)
+		annSession, annTab := r.join(r.room, ann)
+		bobSession, bobTab := r.join(r.room, bob)
+		r.join(r.room, cid)
 		known := func(when string, want ...game.Player) {
 			t.Helper()
 			r.room.mu.Lock()
 			defer r.room.mu.Unlock()
 			for _, player := range want {
-				if r.room.seats[player.ID] == nil {
+				if r.room.sessions[player.ID] == nil {
 					t.Errorf("%s: %s is forgotten", when, player.Nickname)
 				}
 			}
-			if len(r.room.seats) != len(want) {
-				t.Errorf("%s: %d seats, want %d", when, len(r.room.seats), len(want))
+			if len(r.room.sessions) != len(want) {
+				t.Errorf("%s: %d seats, want %d", when, len(r.room.sessions), len(want))
 			}
 		}
-		time.Sleep(2 * seatFor)
-		r.room.Rise(annSeat, annTab)
-		r.room.Rise(bobSeat, bobTab)
-		time.Sleep(seatFor - 2*time.Second)
+		time.Sleep(2 * sessionIdleTimeout)
+		r.room.Leave(annSession, annTab)
+		r.room.Leave(bobSession, bobTab)
+		time.Sleep(sessionIdleTimeout - 2*time.Second)
 		known("almost a minute", ann, bob, cid)
-		again, tab := r.sit(r.room, bob)
+		again, tab := r.join(r.room, bob)
 		time.Sleep(4 * time.Second)
 		known("bob is back", bob, cid)
-		r.room.Rise(again, tab)
-		time.Sleep(seatFor - 2*time.Second)
+		r.room.Leave(again, tab)
+		time.Sleep(sessionIdleTimeout - 2*time.Second)
 		known("bob has left again", bob, cid)
-		time.Sleep(seatFor + 4*time.Second)
+		time.Sleep(sessionIdleTimeout + 4*time.Second)
 		known("long after", cid)
 		r.room.mu.Lock()
 		defer r.room.mu.Unlock()
-		if len(r.room.vacant) > 0 {
-			t.Errorf("%d vacancies are left", len(r.room.vacant))
+		if len(r.room.idle) > 0 {
+			t.Errorf("%d vacancies are left", len(r.room.idle))
 		}
 	})
 }

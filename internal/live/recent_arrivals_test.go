@@ -17,7 +17,7 @@ import (
 )
 
 // namesTold are the nicknames that a member heard of last.
-func namesTold(t *testing.T, m *member) []string {
+func namesTold(t *testing.T, m *recordingClient) []string {
 	t.Helper()
 	synctest.Wait()
 	last := welcomes(t, m)[0].Tally
@@ -31,7 +31,7 @@ func namesTold(t *testing.T, m *member) []string {
 	return names
 }
 
-func wantNames(t *testing.T, when string, m *member, want ...string) {
+func wantNames(t *testing.T, when string, m *recordingClient, want ...string) {
 	t.Helper()
 	if got := namesTold(t, m); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%s: %v are told, want %v", when, got, want)
@@ -42,33 +42,33 @@ func wantNames(t *testing.T, when string, m *member, want ...string) {
 // reloads keeps their place, and who comes later is told by the welcome.
 func TestEverybodySeesWhoElseIsHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		there := newInstance(t, r.world, r.books, "two")
-		room := there.enter()
-		screen := &member{}
-		room.Watch(wire.RoleScreen, screen)
+		r := newFixture(t)
+		there := newInstance(t, r.redis, r.books, "two")
+		room := there.acquireRoom()
+		screen := &recordingClient{}
+		room.Subscribe(wire.RoleScreen, screen)
 		wantNames(t, "nobody is here", screen)
 		ann, bob, cid := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "cid")
-		seat, tab := r.sit(r.room, ann)
+		session, tab := r.join(r.room, ann)
 		time.Sleep(time.Second)
 		wantNames(t, "ann is here", screen, "ann")
-		bobs, other := there.sit(room, bob)
+		bobs, other := there.join(room, bob)
 		time.Sleep(time.Millisecond)
-		r.sit(r.room, cid)
+		r.join(r.room, cid)
 		time.Sleep(time.Millisecond)
-		there.sit(room, ann) // a second tab
+		there.join(room, ann) // a second tab
 		time.Sleep(2 * time.Second)
 		wantNames(t, "three are here", screen, "cid", "bob", "ann")
 		wantNames(t, "players are told too", tab, "cid", "bob", "ann")
-		room.Rise(bobs, other)
+		room.Leave(bobs, other)
 		time.Sleep(time.Second)
 		wantNames(t, "bob left", screen, "cid", "ann")
-		there.sit(room, bob)
-		r.room.Rise(seat, tab)
+		there.join(room, bob)
+		r.room.Leave(session, tab)
 		time.Sleep(time.Second)
 		wantNames(t, "bob is back, ann has a tab left", screen, "ann", "cid", "bob")
-		late := &member{}
-		r.room.Watch(wire.RoleScreen, late)
+		late := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, late)
 		wantNames(t, "who comes late", late, "ann", "cid", "bob")
 	})
 }
@@ -76,15 +76,15 @@ func TestEverybodySeesWhoElseIsHere(t *testing.T) {
 // Ten thousand in a room are a dozen names: those who came last.
 func TestOnlyTheLatestArrivalsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		screen := &member{}
-		r.room.Watch(wire.RoleScreen, screen)
+		r := newFixture(t)
+		screen := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, screen)
 		var want []string
 		for n := range 300 {
-			r.sit(r.room, r.books.Join(code, fmt.Sprint("guest", n)))
+			r.join(r.room, r.books.Join(code, fmt.Sprint("guest", n)))
 			time.Sleep(time.Millisecond)
 		}
-		for n := range arrivalsSize {
+		for n := range maxArrivals {
 			want = append(want, fmt.Sprint("guest", 299-n))
 		}
 		time.Sleep(time.Second)
@@ -95,17 +95,17 @@ func TestOnlyTheLatestArrivalsAreTold(t *testing.T) {
 // From the countdown to the end there is something else to look at, and nothing to pay for.
 func TestNobodyIsToldWhoIsHereWhileItRains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.sit(r.room, r.books.Join(code, "ann"))
-		screen := &member{}
-		r.room.Watch(wire.RoleScreen, screen)
+		r := newFixture(t)
+		r.join(r.room, r.books.Join(code, "ann"))
+		screen := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, screen)
 		time.Sleep(time.Second)
 		wantNames(t, "before", screen, "ann")
-		round := r.begin(plan())
+		round := r.startRound(newRound())
 		for _, at := range []game.Moment{round.StartsAt - 1000, round.StartsAt + 5000} {
-			until(at)
-			r.world.set(func(w *world) {
-				for by, report := range w.reports {
+			sleepUntil(at)
+			r.redis.withLock(func(redis *fakeRedis) {
+				for by, report := range redis.reports {
 					if len(report.Arrivals) > 0 {
 						t.Errorf("%s reports %v", by, report.Arrivals)
 					}
@@ -113,7 +113,7 @@ func TestNobodyIsToldWhoIsHereWhileItRains(t *testing.T) {
 			})
 			wantNames(t, "meanwhile", screen)
 		}
-		r.world.close(round.ID, game.Stopped)
+		r.redis.closeRound(round.ID, game.Stopped)
 		time.Sleep(time.Second)
 		wantNames(t, "afterwards", screen, "ann")
 	})
@@ -124,34 +124,34 @@ func TestNobodyIsToldWhoIsHereWhileItRains(t *testing.T) {
 func TestABlockedPlayerIsNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := &blocklist{}
-		r := newRig(t, func(o *Options) { o.Blocked = list.read })
+		r := newFixture(t, func(o *Options) { o.Blocked = list.read })
 		ann, bob := r.books.Join(code, "ann"), r.books.Join(code, "bob")
-		r.sit(r.room, ann)
+		r.join(r.room, ann)
 		time.Sleep(time.Millisecond)
-		_, tab := r.sit(r.room, bob)
+		_, tab := r.join(r.room, bob)
 		time.Sleep(2 * time.Second)
 		wantNames(t, "before", tab, "bob", "ann")
 		list.set(nil, ann.ID)
-		r.rooms.Hear(game.Event{Room: code})
+		r.rooms.HandleEvent(game.Event{Room: code})
 		time.Sleep(2 * time.Second)
 		wantNames(t, "ann is blocked", tab, "bob")
 	})
 }
 
 // renaming are books in which players can get another nickname.
-type renaming struct {
+type renamableBooks struct {
 	*testkit.Books
 	mu      sync.Mutex
 	renamed map[string]string
 }
 
-func (b *renaming) rename(player, nickname string) {
+func (b *renamableBooks) rename(player, nickname string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.renamed = map[string]string{player: nickname}
 }
 
-func (b *renaming) Nicknames(ctx context.Context, players []string) (map[string]string, error) {
+func (b *renamableBooks) Nicknames(ctx context.Context, players []string) (map[string]string, error) {
 	found, err := b.Books.Nicknames(ctx, players)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,18 +169,18 @@ func TestARenamedPlayerIsShownByTheirNewName(t *testing.T) {
 	for name, heard := range map[string]bool{"heard": true, "not heard": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				books := &renaming{Books: testkit.NewBooks(code)}
-				r := newRig(t, func(o *Options) { o.Books = books })
+				books := &renamableBooks{Books: testkit.NewBooks(code)}
+				r := newFixture(t, func(o *Options) { o.Books = books })
 				ann := books.Join(code, "rude")
-				r.sit(r.room, ann)
-				screen := &member{}
-				r.room.Watch(wire.RoleScreen, screen)
+				r.join(r.room, ann)
+				screen := &recordingClient{}
+				r.room.Subscribe(wire.RoleScreen, screen)
 				time.Sleep(2 * time.Second)
 				wantNames(t, "before", screen, "rude")
 				books.rename(ann.ID, "ann")
-				wait := forgetNames + 2*time.Second
+				wait := nicknameLifetime + 2*time.Second
 				if heard {
-					r.rooms.Hear(game.Event{Room: code, ForHosts: "players_changed"})
+					r.rooms.HandleEvent(game.Event{Room: code, ForHosts: "players_changed"})
 					wait = time.Second
 				}
 				time.Sleep(wait)
@@ -196,8 +196,8 @@ func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
 		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) game.Arrival {
 			return game.Arrival{Player: fmt.Sprint("p", rapid.IntRange(0, 30).Draw(t, "player")), At: game.Moment(rapid.IntRange(1, 20).Draw(t, "at"))}
 		}), 0, 60).Draw(t, "arrivals")
-		got := latest(all)
-		if again := latest(rapid.Permutation(all).Draw(t, "otherwise")); fmt.Sprint(got) != fmt.Sprint(again) {
+		got := mergeArrivals(all)
+		if again := mergeArrivals(rapid.Permutation(all).Draw(t, "otherwise")); fmt.Sprint(got) != fmt.Sprint(again) {
 			t.Fatalf("%v, and in another order %v", got, again)
 		}
 		first := make(map[string]game.Moment)
@@ -206,17 +206,17 @@ func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
 				first[a.Player] = a.At
 			}
 		}
-		if len(got) != min(len(first), arrivalsSize) {
+		if len(got) != min(len(first), maxArrivals) {
 			t.Fatalf("%d of %d players", len(got), len(first))
 		}
 		for i, a := range got {
-			if a.At != first[a.Player] || (i > 0 && newerFirst(got[i-1], a) >= 0) {
+			if a.At != first[a.Player] || (i > 0 && compareNewestFirst(got[i-1], a) >= 0) {
 				t.Fatalf("%v at place %d of %v", a, i, got)
 			}
 			delete(first, a.Player)
 		}
 		for player, at := range first {
-			if newerFirst(game.Arrival{Player: player, At: at}, got[len(got)-1]) < 0 {
+			if compareNewestFirst(game.Arrival{Player: player, At: at}, got[len(got)-1]) < 0 {
 				t.Fatalf("%s, since %d, is missing in %v", player, at, got)
 			}
 		}
@@ -227,12 +227,12 @@ func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
 func TestArrivalsAreTheSameOnTwoInstances(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
-		one, two := newProcess(t, address, books), newProcess(t, address, books)
-		screens := []*member{one.watch(), two.watch()}
+		one, two := newRedisInstance(t, address, books), newRedisInstance(t, address, books)
+		screens := []*recordingClient{one.addScreen(), two.addScreen()}
 		want := []wire.Arrival{}
-		for n, at := range []*process{one, two, two, one} {
+		for n, at := range []*redisInstance{one, two, two, one} {
 			player := books.Join(code, fmt.Sprint("guest ", n))
-			if _, err := at.room.Sit(t.Context(), player.ID, player.Nickname, &member{}); err != nil {
+			if _, err := at.room.Join(t.Context(), player.ID, player.Nickname, &recordingClient{}); err != nil {
 				t.Fatal(err)
 			}
 			want = append([]wire.Arrival{{Player: player.ID, Nickname: player.Nickname}}, want...)

@@ -14,47 +14,47 @@ import (
 // is read by a loop of its own, and all of that goes on at its pace, under the names that are known.
 func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, func(o *Options) {
-			o.Blocked = func(ctx context.Context, _ string) ([]string, error) { return nil, <-hangs(ctx) }
-			o.SoldOut = func(ctx context.Context, _ string) error { return <-hangs(ctx) }
+		r := newFixture(t, func(o *Options) {
+			o.Blocked = func(ctx context.Context, _ string) ([]string, error) { return nil, <-hangUntilDone(ctx) }
+			o.SoldOut = func(ctx context.Context, _ string) error { return <-hangUntilDone(ctx) }
 		})
 		ann, bob, eve := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "eve")
-		_, tab := r.sit(r.room, ann) // bob and eve play elsewhere
-		screen := &member{}
-		r.room.Watch(wire.RoleScreen, screen)
-		round := r.begin(plan())
-		until(round.StartsAt + 2000)
-		r.world.claim(round.ID, 1, bob.ID)
+		_, tab := r.join(r.room, ann) // bob and eve play elsewhere
+		screen := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, screen)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 2000)
+		r.redis.claim(round.ID, 1, bob.ID)
 		time.Sleep(time.Second)
 		heal := r.books.Hang()
 		from := time.Now()
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil } })
 		for drop := range game.DropID(20) {
 			if drop%3 == 0 && drop < 15 {
-				r.world.claim(round.ID, 2+drop, []string{ann.ID, eve.ID}[drop%2])
+				r.redis.claim(round.ID, 2+drop, []string{ann.ID, eve.ID}[drop%2])
 			}
 			time.Sleep(500 * time.Millisecond)
 		}
-		learnsWithin(t, tab, 3, 0)
+		wantClaimsAfter(t, tab, 3, 0)
 		if count, _, longest := gaps(screen, "tally", from); count < 6 || longest > 2*time.Second {
 			t.Errorf("%d tallies in ten seconds, up to %v apart", count, longest)
 		}
-		wantPace(t, r.world, "report", from, 3*activePace)
+		wantPace(t, r.redis, "report", from, 3*activeInterval)
 		wantRanks(t, screen, map[string]string{ann.ID: "ann", bob.ID: "bob", eve.ID: ""})
 
-		r.world.close(round.ID, game.Stopped)
+		r.redis.closeRound(round.ID, game.Stopped)
 		time.Sleep(100 * time.Millisecond)
-		if seen := changes(t, tab); seen[len(seen)-1].Round.Phase != game.Closed {
+		if seen := roundChanges(t, tab); seen[len(seen)-1].Round.Phase != game.Closed {
 			t.Error("the end of the round is not heard")
 		}
 		heal()
-		time.Sleep(booksWithin * 3)
+		time.Sleep(sqlTimeout * 3)
 		wantRanks(t, screen, map[string]string{ann.ID: "ann", bob.ID: "bob", eve.ID: "eve"})
 	})
 }
 
 // hangs is a call that ends with its context.
-func hangs(ctx context.Context) <-chan error {
+func hangUntilDone(ctx context.Context) <-chan error {
 	ended := make(chan error)
 	go func() {
 		<-ctx.Done()
@@ -64,11 +64,11 @@ func hangs(ctx context.Context) <-chan error {
 }
 
 // wantPace finds calls of a kind never further apart than this.
-func wantPace(t *testing.T, w *world, what string, from time.Time, most time.Duration) {
+func wantPace(t *testing.T, redis *fakeRedis, what string, from time.Time, most time.Duration) {
 	t.Helper()
-	w.set(func(w *world) {
+	redis.withLock(func(redis *fakeRedis) {
 		last := from
-		for _, at := range append(w.calls[what], time.Now()) {
+		for _, at := range append(redis.calls[what], time.Now()) {
 			if at.After(from) && at.Sub(last) > most {
 				t.Errorf("%v without a %s", at.Sub(last), what)
 			}
@@ -80,7 +80,7 @@ func wantPace(t *testing.T, w *world, what string, from time.Time, most time.Dur
 }
 
 // wantRanks finds everybody on the board of the last tally, by these names.
-func wantRanks(t *testing.T, m *member, names map[string]string) {
+func wantRanks(t *testing.T, m *recordingClient, names map[string]string) {
 	t.Helper()
 	heard := tallies(t, m)
 	if len(heard) == 0 {
@@ -100,18 +100,18 @@ func wantRanks(t *testing.T, m *member, names map[string]string) {
 // A look-up that failed took away the names that were known, and held the tally up. Here it is told, under the names as they were.
 func TestKnownNamesStayWhileTheyCannotBeReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		screen := &member{}
-		r.room.Watch(wire.RoleScreen, screen)
+		r := newFixture(t)
+		screen := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, screen)
 		bob := r.books.Join(code, "bob")
-		round := r.begin(plan(func(s *game.Settings) { s.Duration = 5 * time.Minute }))
-		until(round.StartsAt + 2000)
-		r.world.claim(round.ID, 1, bob.ID)
+		round := r.startRound(newRound(func(s *game.Settings) { s.Duration = 5 * time.Minute }))
+		sleepUntil(round.StartsAt + 2000)
+		r.redis.claim(round.ID, 1, bob.ID)
 		time.Sleep(time.Second)
 		r.books.Fail(game.ErrBusy)
-		r.rooms.Hear(game.Event{Room: code, ForHosts: "players_changed"}) // somebody may have been renamed
-		r.world.claim(round.ID, 2, bob.ID)
-		time.Sleep(2 * forgetNames)
+		r.rooms.HandleEvent(game.Event{Room: code, ForHosts: "players_changed"}) // somebody may have been renamed
+		r.redis.claim(round.ID, 2, bob.ID)
+		time.Sleep(2 * nicknameLifetime)
 		wantRanks(t, screen, map[string]string{bob.ID: "bob"})
 		heard := tallies(t, screen)
 		if last := heard[len(heard)-1]; last.ClaimedPackets != 2 {
@@ -123,18 +123,18 @@ func TestKnownNamesStayWhileTheyCannotBeReadAgain(t *testing.T) {
 // A round is begun while this instance's database hangs: what was known stays on the pages, and it is found once that is over.
 func TestARoundBegunWhileTheDatabaseHangsIsFoundAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		_, tab := r.sit(r.room, r.books.Join(code, "ann"))
+		r := newFixture(t)
+		_, tab := r.join(r.room, r.books.Join(code, "ann"))
 		time.Sleep(time.Second)
 		heal := r.books.Hang()
-		r.begin(plan())
+		r.startRound(newRound())
 		time.Sleep(5 * time.Second)
-		if seen := changes(t, tab); len(seen) != 0 {
+		if seen := roundChanges(t, tab); len(seen) != 0 {
 			t.Errorf("told %+v", seen)
 		}
 		heal()
 		time.Sleep(time.Second)
-		if seen := changes(t, tab); len(seen) == 0 || seen[len(seen)-1].Round.Phase != game.Countdown {
+		if seen := roundChanges(t, tab); len(seen) == 0 || seen[len(seen)-1].Round.Phase != game.Countdown {
 			t.Errorf("told %+v", seen)
 		}
 	})
@@ -143,38 +143,40 @@ func TestARoundBegunWhileTheDatabaseHangsIsFoundAfterwards(t *testing.T) {
 // A Redis that answers nothing keeps one step of the loop for a second, not for as long as the driver likes.
 func TestEveryStepOfTheLoopHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.begin(plan())
+		r := newFixture(t)
+		r.startRound(newRound())
 		time.Sleep(time.Second)
-		r.world.set(func(w *world) { w.hangs = func(what string) bool { return what == "snapshot" || what == "claims" } })
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.hangs = func(what string) bool { return what == "snapshot" || what == "claims" }
+		})
 		from := time.Now()
 		time.Sleep(20 * time.Second)
-		wantPace(t, r.world, "report", from, 4*redisWithin) // refresh, catching up, counting
-		r.world.set(func(w *world) { w.hangs = nil })
-		time.Sleep(redisWithin)
+		wantPace(t, r.redis, "report", from, 4*redisTimeout) // refresh, catching up, counting
+		r.redis.withLock(func(redis *fakeRedis) { redis.hangs = nil })
+		time.Sleep(redisTimeout)
 	})
 }
 
 func TestNamesAreForgottenOnlyWhenThereAreTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &names{}
+		n := &nicknameCache{}
 		learn := func(count, from int) {
 			players, found := []string{}, map[string]string{}
 			for i := range count {
 				player := string(rune('一' + from + i))
 				players, found[player] = append(players, player), player
 			}
-			n.want(players)
-			n.learn(time.Now(), players, found)
+			n.request(players)
+			n.store(time.Now(), players, found)
 		}
-		learn(namesKept, 0)
-		time.Sleep(2 * forgetNames)
-		if _, known := n.of("一"); !known {
+		learn(maxNicknames, 0)
+		time.Sleep(2 * nicknameLifetime)
+		if _, known := n.get("一"); !known {
 			t.Error("a name was forgotten though there is room for it")
 		}
-		learn(1, namesKept)
-		if len(n.known) != 1 || !n.since.IsZero() {
-			t.Errorf("%d names are known, since %v one is awaited", len(n.known), n.since)
+		learn(1, maxNicknames)
+		if len(n.known) != 1 || !n.waitingSince.IsZero() {
+			t.Errorf("%d names are known, since %v one is awaited", len(n.known), n.waitingSince)
 		}
 	})
 }
@@ -182,14 +184,14 @@ func TestNamesAreForgottenOnlyWhenThereAreTooMany(t *testing.T) {
 // Somebody is renamed while a look-up is under way: its answer may be the old one, and does not count as new.
 func TestARenameDuringALookUpIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &names{}
-		n.want([]string{"p"})
+		n := &nicknameCache{}
+		n.request([]string{"p"})
 		asked := time.Now()
 		time.Sleep(time.Millisecond)
-		n.mistrust()
+		n.invalidate()
 		time.Sleep(time.Millisecond)
-		n.learn(asked, []string{"p"}, map[string]string{"p": "rude"})
-		if !n.want([]string{"p"}) {
+		n.store(asked, []string{"p"}, map[string]string{"p": "rude"})
+		if !n.request([]string{"p"}) {
 			t.Error("the name is not read again")
 		}
 	})

@@ -12,26 +12,26 @@ import (
 )
 
 // everyKind is a member of each kind in a room: players, whose calm mode is a matter of their page, screens and hosts.
-func (r *rig) everyKind() map[string]*member {
+func (r *fixture) joinEveryRole() map[string]*recordingClient {
 	r.t.Helper()
-	all := map[string]*member{"screen": {}, "host": {}}
-	_, all["player"] = r.sit(r.room, r.books.Join(code, "ann"))
-	r.room.Watch(wire.RoleScreen, all["screen"])
-	r.room.Watch(wire.RoleHost, all["host"])
+	all := map[string]*recordingClient{"screen": {}, "host": {}}
+	_, all["player"] = r.join(r.room, r.books.Join(code, "ann"))
+	r.room.Subscribe(wire.RoleScreen, all["screen"])
+	r.room.Subscribe(wire.RoleHost, all["host"])
 	return all
 }
 
-// wantHold finds everybody told of this, and whoever connects now too.
-func (r *rig) wantHold(when string, all map[string]*member, frozen bool, hold game.FreezeReason) {
+// wantFrozen finds everybody told of this, and whoever connects now too.
+func (r *fixture) wantFrozen(when string, all map[string]*recordingClient, frozen bool, hold game.FreezeReason) {
 	r.t.Helper()
 	synctest.Wait()
 	for kind, m := range all {
-		seen := changes(r.t, m)
+		seen := roundChanges(r.t, m)
 		if last := seen[len(seen)-1].Round; last.Frozen != frozen || last.Hold != hold {
 			r.t.Errorf("%s, %s: frozen %v, hold %q, want %v, %q", when, kind, last.Frozen, last.Hold, frozen, hold)
 		}
 	}
-	for kind, m := range r.everyKind() {
+	for kind, m := range r.joinEveryRole() {
 		if welcome := welcomes(r.t, m)[0].Round; welcome.Frozen != frozen || welcome.Hold != hold {
 			r.t.Errorf("%s, a new %s: frozen %v, hold %q, want %v, %q", when, kind, welcome.Frozen, welcome.Hold, frozen, hold)
 		}
@@ -44,30 +44,30 @@ func TestLostKeysPutTheRoundOnHold(t *testing.T) {
 	for name, hung := range map[string]bool{"": false, "while the database hangs": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				all := r.everyKind()
-				round := r.begin(plan())
-				until(round.StartsAt + 3000)
+				r := newFixture(t)
+				all := r.joinEveryRole()
+				round := r.startRound(newRound())
+				sleepUntil(round.StartsAt + 3000)
 				bob := r.books.Join(code, "bob")
-				r.world.claim(round.ID, 1, bob.ID)
+				r.redis.claim(round.ID, 1, bob.ID)
 				time.Sleep(time.Second)
-				r.wantHold("before", all, false, "")
+				r.wantFrozen("before", all, false, "")
 				heal := func() {}
 				if hung {
 					heal = r.books.Hang()
 				}
-				restore := r.world.lose(round.ID)
+				restore := r.redis.loseKeys(round.ID)
 				time.Sleep(2 * time.Second)
-				r.wantHold("without keys", all, true, game.FrozenKeysLost)
+				r.wantFrozen("without keys", all, true, game.FrozenKeysLost)
 				heard := tallies(t, all["screen"])
 				if last := heard[len(heard)-1]; last.ClaimedPackets != 1 || len(last.Winners) != 1 || time.Since(time.UnixMilli(int64(last.At))) > 2*time.Second {
 					t.Errorf("the tally of a round without keys is %+v", last)
 				}
 				restore()
 				time.Sleep(2 * time.Second)
-				r.wantHold("with its keys again", all, false, "")
+				r.wantFrozen("with its keys again", all, false, "")
 				heal()
-				time.Sleep(3 * booksWithin)
+				time.Sleep(3 * sqlTimeout)
 			})
 		})
 	}
@@ -78,16 +78,16 @@ func TestRoundsThatNeedNoKeysAreNotOnHold(t *testing.T) {
 	for _, phase := range []game.Phase{game.Countdown, game.Closed, game.Settled} {
 		t.Run(string(phase), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				round := plan()
+				r := newFixture(t)
+				round := newRound()
 				if round.Phase = phase; phase != game.Countdown {
 					round.Reason, round.StartsAt, round.EndsAt = game.ByTime, 1, 30_001
 				}
 				r.books.Keep(round)
-				r.room.nudge()
-				all := r.everyKind()
+				r.room.requestSync()
+				all := r.joinEveryRole()
 				time.Sleep(5 * time.Second)
-				r.wantHold(string(phase), all, false, "")
+				r.wantFrozen(string(phase), all, false, "")
 			})
 		})
 	}
@@ -96,21 +96,21 @@ func TestRoundsThatNeedNoKeysAreNotOnHold(t *testing.T) {
 // The host gives a round up whose keys are lost: SQL says that it is over, and it is not on hold any more.
 func TestARoundGivenUpIsNotOnHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		all := r.everyKind()
-		round := r.begin(plan())
-		until(round.StartsAt + 3000)
-		r.world.lose(round.ID)
+		r := newFixture(t)
+		all := r.joinEveryRole()
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 3000)
+		r.redis.loseKeys(round.ID)
 		round.Phase, round.Frozen, round.FreezeReason = game.Raining, true, game.FrozenKeysLost
 		r.books.Keep(round)
 		time.Sleep(2 * time.Second)
-		r.wantHold("without keys", all, true, game.FrozenKeysLost)
+		r.wantFrozen("without keys", all, true, game.FrozenKeysLost)
 		round.Phase, round.Reason, round.Frozen, round.FreezeReason = game.Closed, game.Interrupted, false, ""
 		r.books.Keep(round)
-		r.room.nudge()
+		r.room.requestSync()
 		time.Sleep(100 * time.Millisecond)
-		r.wantHold("given up", all, false, "")
-		if seen := changes(t, all["host"]); seen[len(seen)-1].Round.Reason != game.Interrupted {
+		r.wantFrozen("given up", all, false, "")
+		if seen := roundChanges(t, all["host"]); seen[len(seen)-1].Round.Reason != game.Interrupted {
 			t.Errorf("the round is %+v", seen[len(seen)-1])
 		}
 	})
@@ -121,27 +121,27 @@ func TestTheReasonOfAFreezeComesFromSQL(t *testing.T) {
 	for _, reason := range []game.FreezeReason{game.FrozenByHost, game.FrozenClaimsLost, game.FrozenBooksDiffer} {
 		t.Run(string(reason), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				all := r.everyKind()
-				round := r.begin(plan())
-				until(round.StartsAt + 3000)
+				r := newFixture(t)
+				all := r.joinEveryRole()
+				round := r.startRound(newRound())
+				sleepUntil(round.StartsAt + 3000)
 				heal := r.books.Hang()
-				r.world.freeze(round.ID, true)
+				r.redis.setFrozen(round.ID, true)
 				time.Sleep(time.Second)
-				r.wantHold("frozen in redis", all, true, "")
+				r.wantFrozen("frozen in redis", all, true, "")
 				round.Phase, round.Frozen, round.FreezeReason = game.Raining, true, reason
 				r.books.Keep(round)
 				heal()
 				time.Sleep(time.Second)
-				r.wantHold("read from SQL", all, true, reason)
-				r.world.set(func(w *world) { w.rounds[round.ID].frozen = false }) // restored from before the freeze
-				r.room.nudge()
+				r.wantFrozen("read from SQL", all, true, reason)
+				r.redis.withLock(func(redis *fakeRedis) { redis.rounds[round.ID].frozen = false }) // restored from before the freeze
+				r.room.requestSync()
 				time.Sleep(time.Second)
-				r.wantHold("frozen in SQL alone", all, true, reason)
+				r.wantFrozen("frozen in SQL alone", all, true, reason)
 				round.Frozen, round.FreezeReason = false, ""
 				r.books.Keep(round)
 				time.Sleep(2 * time.Second)
-				r.wantHold("released", all, false, "")
+				r.wantFrozen("released", all, false, "")
 			})
 		})
 	}
@@ -150,18 +150,18 @@ func TestTheReasonOfAFreezeComesFromSQL(t *testing.T) {
 // A tap is told that its round is frozen before the room knows: the room looks at once.
 func TestAFrozenAnswerHasTheRoomLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		round := r.begin(plan())
-		until(round.StartsAt + 3000)
-		r.world.lose(round.ID)
-		heard := &answers{}
-		if _, verdict := seat.Tap(round.ID, 1, tab, heard); verdict != Asked {
-			t.Fatalf("verdict %v", verdict)
+		r := newFixture(t)
+		session, tab := r.join(r.room, r.books.Join(code, "ann"))
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 3000)
+		r.redis.loseKeys(round.ID)
+		heard := &answerRecorder{}
+		if _, status := session.Tap(round.ID, 1, tab, heard); status != Submitted {
+			t.Fatalf("status %v", status)
 		}
-		r.committer.answer(t, game.Answer{Outcome: game.Frozen})
-		time.Sleep(3 * leastPause)
-		r.wantHold("after the answer", map[string]*member{"player": tab}, true, game.FrozenKeysLost)
+		r.committer.answerNext(t, game.Answer{Outcome: game.Frozen})
+		time.Sleep(3 * minPause)
+		r.wantFrozen("after the answer", map[string]*recordingClient{"player": tab}, true, game.FrozenKeysLost)
 		if len(heard.all) != 1 || heard.all[0].Outcome != game.Frozen {
 			t.Errorf("the tap heard %v", heard.all)
 		}
@@ -171,25 +171,25 @@ func TestAFrozenAnswerHasTheRoomLook(t *testing.T) {
 // The keys of a round that is long over have expired, which the pool cannot tell from a loss.
 func TestTapsOnARoundThatIsOverWithoutKeysAreLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		over := plan(func(s *game.Settings) { s.Title = "current" })
+		r := newFixture(t)
+		over := newRound(func(s *game.Settings) { s.Title = "current" })
 		over.Phase, over.Reason, over.StartsAt, over.EndsAt = game.Settled, game.ByTime, 1, 30_001
 		earlier := over
 		earlier.ID = uuid.NewString()
 		r.books.Keep(earlier)
 		r.books.Keep(over)
-		r.room.nudge()
+		r.room.requestSync()
 		time.Sleep(time.Second)
-		seat, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		heard := &answers{}
-		if _, verdict := seat.Tap(over.ID, 1, tab, heard); verdict != Asked {
-			t.Fatalf("verdict %v", verdict)
+		session, tab := r.join(r.room, r.books.Join(code, "ann"))
+		heard := &answerRecorder{}
+		if _, status := session.Tap(over.ID, 1, tab, heard); status != Submitted {
+			t.Fatalf("status %v", status)
 		}
-		if _, err := r.room.TapOther(t.Context(), seat, earlier.ID, 1, heard); err != nil {
+		if _, err := r.room.TapOtherRound(t.Context(), session, earlier.ID, 1, heard); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			r.committer.answer(t, game.Answer{Outcome: game.Frozen})
+			r.committer.answerNext(t, game.Answer{Outcome: game.Frozen})
 		}
 		for _, answer := range heard.all {
 			if answer.Outcome != game.Late {
