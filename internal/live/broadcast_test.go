@@ -11,8 +11,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// A round appears, begins to rain, freezes, thaws and closes; everybody hears each once, in order.
-func TestEverybodyHearsWhereTheRoundStands(t *testing.T) {
+// A round appears, starts to rain, is frozen, unfrozen and closed. Everybody is sent each change once, in order.
+func TestEveryChangeOfTheRoundIsBroadcastOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		_, player := r.join(r.room, r.books.Join(code, "ann"))
@@ -48,13 +48,13 @@ func TestEverybodyHearsWhereTheRoundStands(t *testing.T) {
 				seen = append(seen, text)
 			}
 			if fmt.Sprint(seen) != want {
-				t.Errorf("%s hears %v, want %s", name, seen, want)
+				t.Errorf("%s got %v, want %s", name, seen, want)
 			}
 		}
 	})
 }
 
-// The phase turns when Redis' clock says so, to a beat.
+// The phase changes when Redis' clock says so, within one tick.
 func TestTheCountdownEndsOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -75,8 +75,7 @@ func TestTheCountdownEndsOnTime(t *testing.T) {
 	})
 }
 
-// A second round takes the place of the first.
-func TestAnotherRoundTakesOver(t *testing.T) {
+func TestANewRoundReplacesTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		_, m := r.join(r.room, r.books.Join(code, "ann"))
@@ -97,7 +96,7 @@ func TestAnotherRoundTakesOver(t *testing.T) {
 	})
 }
 
-// A round that only SQL knows of: its keys are gone, or were never made.
+// The keys of a round are gone, or it was not opened yet, so only SQL has it.
 func TestARoundWithoutKeysIsShownAsSQLHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -110,13 +109,14 @@ func TestARoundWithoutKeysIsShownAsSQLHasIt(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		seen := roundChanges(t, m)
 		if len(seen) != 2 || seen[0].Round.Phase != game.Countdown || seen[1].Round.Reason != game.Interrupted {
-			t.Errorf("heard %+v", seen)
+			t.Errorf("got %+v", seen)
 		}
 	})
 }
 
-// Who is there from the start hears of every drop once, at least half a second before it falls and not much earlier. Who comes
-// later hears in the welcome what falls right now and soon, and of every later drop; what was on its way just then comes twice.
+// A client that is there from the start is sent every drop once, at least half a second before it falls and not much earlier. A client
+// that connects later is sent in welcome the drops that are falling or soon will be, and then all later ones; those that were being
+// staggered just then are sent twice.
 func TestDropsAreSentAheadAndOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -151,8 +151,8 @@ func TestDropsAreSentAheadAndOnce(t *testing.T) {
 				t.Errorf("the welcome shows drop %d, which fell long ago", drop.Drop)
 			}
 		}
-		for _, said := range dropMessages(t, late) {
-			for _, drop := range said.Drops {
+		for _, message := range dropMessages(t, late) {
+			for _, drop := range message.Drops {
 				known[drop.Drop]++
 			}
 		}
@@ -164,8 +164,8 @@ func TestDropsAreSentAheadAndOnce(t *testing.T) {
 	})
 }
 
-// An instance that hears of a round in its middle does not send what has fallen long ago.
-func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
+// An instance that loads a round in its middle does not send drops that have fallen long ago.
+func TestAnInstanceThatJoinsARoundLateSendsOnlyFallingDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		round := r.startRound(newRound())
@@ -178,8 +178,8 @@ func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
 		for _, drop := range welcomes(t, screen)[0].Drops {
 			known[drop.Drop] = true
 		}
-		for _, said := range dropMessages(t, screen) {
-			for _, drop := range said.Drops {
+		for _, message := range dropMessages(t, screen) {
+			for _, drop := range message.Drops {
 				known[drop.Drop] = true
 			}
 		}
@@ -191,8 +191,8 @@ func TestARoundThatIsJoinedLateSendsWhatFallsNow(t *testing.T) {
 	})
 }
 
-// People come and go in a storm of claims, tallies, notices and phases. Everybody hears welcome first; nothing that
-// comes after it is lost, or older than it; what is sent to all comes to all in the same order.
+// Clients connect and disconnect amid many claims, tallies, notices and phases. Each is sent welcome first. Nothing after it is lost or
+// older than it, and broadcasts reach all clients in the same order.
 func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -239,29 +239,29 @@ func TestWelcomeIsCompleteInAStorm(t *testing.T) {
 			t.Fatalf("only %d came", len(stayed))
 		}
 		for _, m := range stayed {
-			completeAndInOrder(t, m, 150)
+			wantCompleteAndInOrder(t, m, 150)
 		}
 	})
 }
 
-// completeAndInOrder checks what one tab of a player with that many claims heard.
-func completeAndInOrder(t *testing.T, m *recordingClient, claims int) {
+// wantCompleteAndInOrder checks all frames that one tab of a player with so many claims was sent.
+func wantCompleteAndInOrder(t *testing.T, m *recordingClient, claims int) {
 	t.Helper()
-	heard := m.all()
-	if heard[0].kind != "welcome" || len(welcomes(t, m)) != 1 {
-		t.Fatalf("the first message is a %s", heard[0].kind)
+	received := m.all()
+	if received[0].kind != "welcome" || len(welcomes(t, m)) != 1 {
+		t.Fatalf("the first message is a %s", received[0].kind)
 	}
 	welcome := welcomes(t, m)[0]
 	known := make(map[int]int)
 	for _, claim := range welcome.Claims {
 		known[claim.Number]++
 	}
-	for _, said := range claimMessages(t, m) {
-		known[said.Claim.Number]++
+	for _, message := range claimMessages(t, m) {
+		known[message.Claim.Number]++
 	}
 	for number, times := range known {
 		if times != 1 {
-			t.Errorf("claim %d was told %d times", number, times)
+			t.Errorf("claim %d was sent %d times", number, times)
 		}
 	}
 	if len(known) != claims {
@@ -290,6 +290,6 @@ func completeAndInOrder(t *testing.T, m *recordingClient, claims int) {
 		phase = change.Round.Phase
 	}
 	if phase != game.Closed {
-		t.Errorf("the last phase heard is %s", phase)
+		t.Errorf("the last phase sent is %s", phase)
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"redrain/internal/wire"
 )
 
-// wantClaimsAfter checks that a tab is told of its player's n-th claim in time.
+// wantClaimsAfter waits, and then checks that a tab was sent n claims.
 func wantClaimsAfter(t *testing.T, m *recordingClient, n int, limit time.Duration) {
 	t.Helper()
 	time.Sleep(limit)
 	synctest.Wait()
-	if said := claimMessages(t, m); len(said) != n {
-		t.Errorf("%v later the tab was told of %d claims, want %d", limit, len(said), n)
+	if sent := claimMessages(t, m); len(sent) != n {
+		t.Errorf("%v later the tab was sent %d claims, want %d", limit, len(sent), n)
 	}
 }
 
-// Invariant 8: whoever misses a message converges by itself within two seconds. Here some are lost, and the next one shows a gap.
+// Invariant 8: an instance that misses an event catches up by itself within two seconds. Here the next event shows a gap.
 func TestAGapIsFilledWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -42,8 +42,8 @@ func TestAGapIsFilledWithinTwoSeconds(t *testing.T) {
 	})
 }
 
-// The tally counts claims that were not heard of.
-func TestATallyShowsWhatIsMissing(t *testing.T) {
+// The tally counts claims whose events were lost.
+func TestATallyShowsThatClaimsWereMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
@@ -54,14 +54,13 @@ func TestATallyShowsWhatIsMissing(t *testing.T) {
 		r.redis.claim(round.ID, 1, ann.ID)
 		screen := &recordingClient{}
 		r.room.Subscribe(wire.RoleScreen, screen)
-		for heard := tallies(t, screen); len(heard) == 0 || heard[len(heard)-1].ClaimedPackets == 0; heard = tallies(t, screen) {
+		for received := tallies(t, screen); len(received) == 0 || received[len(received)-1].ClaimedPackets == 0; received = tallies(t, screen) {
 			time.Sleep(time.Millisecond)
 		}
 		wantClaimsAfter(t, m, 1, 2*minPause)
 	})
 }
 
-// A read that fails is repeated soon.
 func TestAFailedReadIsRepeatedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -86,7 +85,7 @@ func TestAFailedReadIsRepeatedSoon(t *testing.T) {
 	})
 }
 
-// The subscription was lost and came back.
+// The subscription lost its connection, and is connected again.
 func TestAReconnectionReadsAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -107,8 +106,8 @@ func TestAReconnectionReadsAgainAtOnce(t *testing.T) {
 	})
 }
 
-// Messages come faster than they can be told: the inbox overflows, and what did not fit is read again.
-func TestAnOverflowingInboxIsReadAgain(t *testing.T) {
+// Events arrive faster than they are handled, and the inbox is full.
+func TestWhatDoesNotFitInTheInboxIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
@@ -116,8 +115,8 @@ func TestAnOverflowingInboxIsReadAgain(t *testing.T) {
 		round := r.startRound(newRound(func(s *game.Settings) { s.Packets, s.Total, s.Cap = 10_000, 1_000_000, 100 }))
 		sleepUntil(round.StartsAt + 5000)
 		synctest.Wait()
-		busy, let := make(chan struct{}), make(chan struct{})
-		go func() { _ = r.room.runInBroadcastLoop(t.Context(), func() { close(busy); <-let }) }() // the speaking loop is held up
+		busy, release := make(chan struct{}), make(chan struct{})
+		go func() { _ = r.room.runInBroadcastLoop(t.Context(), func() { close(busy); <-release }) }() // the broadcast loop is held up
 		<-busy
 		for n := range inboxSize + 500 {
 			player := "somebody"
@@ -126,7 +125,7 @@ func TestAnOverflowingInboxIsReadAgain(t *testing.T) {
 			}
 			r.redis.claim(round.ID, game.DropID(n+1), player) //nolint:gosec // small
 		}
-		close(let)
+		close(release)
 		wantClaimsAfter(t, m, 46, 2*time.Second)
 		if r.room.state.applied != inboxSize+500 {
 			t.Errorf("claims up to %d are known", r.room.state.applied)
@@ -134,7 +133,7 @@ func TestAnOverflowingInboxIsReadAgain(t *testing.T) {
 	})
 }
 
-// Nothing can be read for a while: the room tries until it can, and says nothing wrong meanwhile.
+// While nothing can be read, the room tries again and again, and sends nothing wrong.
 func TestCatchingUpIsTriedUntilItWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -153,8 +152,8 @@ func TestCatchingUpIsTriedUntilItWorks(t *testing.T) {
 	})
 }
 
-// A round that nobody heard of: its message was lost, and it is found by looking.
-func TestARoundWhoseMessageWasLostIsFound(t *testing.T) {
+// The event of a new round was lost. The room finds the round when it reads again.
+func TestARoundWhoseEventWasLostIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		_, m := r.join(r.room, r.books.Join(code, "ann"))
@@ -169,7 +168,7 @@ func TestARoundWhoseMessageWasLostIsFound(t *testing.T) {
 	})
 }
 
-// Keys of an old round are gone: there is nothing to catch up with, and taps go on to the script.
+// The keys of an old round are gone. There is nothing to catch up with, and taps are submitted to the script.
 func TestAnOldRoundWithoutKeysIsNotReadForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		redis := newFakeRedis()
@@ -179,8 +178,8 @@ func TestAnOldRoundWithoutKeysIsNotReadForEver(t *testing.T) {
 		i.books.Keep(round)
 		session, tab := i.join(i.acquireRoom(), i.books.Join(code, "ann"))
 		time.Sleep(10 * time.Second)
-		if n := i.complaints.Load(); n != 0 {
-			t.Errorf("the log has %d complaints", n)
+		if n := i.logLines.Load(); n != 0 {
+			t.Errorf("the log has %d logLines", n)
 		}
 		if _, status := session.Tap(round.ID, 1, tab, &answerRecorder{}); status != Submitted {
 			t.Errorf("status %v", status)
@@ -188,8 +187,7 @@ func TestAnOldRoundWithoutKeysIsNotReadForEver(t *testing.T) {
 	})
 }
 
-// The last packet is gone: that is said until the round is closed, and not after.
-func TestSoldOutIsReportedUntilItIsHeard(t *testing.T) {
+func TestSoldOutIsReportedUntilTheRoundIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		r.closes = false // the database is down
@@ -229,8 +227,8 @@ func TestSoldOutIsNotReportedForARoundThatPlaysOn(t *testing.T) {
 	})
 }
 
-// The instance whose batch took the last packet knows it from the reply, before it hears of the claims.
-func TestSoldOutIsKnownFromABatchOfOnesOwn(t *testing.T) {
+// The instance whose batch took the last packet knows that from the reply, before the events with the claims arrive.
+func TestSoldOutIsKnownFromTheReplyToABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		round := r.startRound(newRound())

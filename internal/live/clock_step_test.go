@@ -8,9 +8,9 @@ import (
 	"redrain/internal/game"
 )
 
-// The estimate of the time is wrong for a while in the middle of a round. What an instance concluded from that for good kept
-// its players out for the rest of the round: they heard sold_out, or that it was late.
-func TestAStepOfTheClockInARoundIsNotForEver(t *testing.T) {
+// The estimate of the time is wrong for a while in the middle of a round. What an instance had concluded from it was kept, so its players
+// were answered sold_out or late for the rest of the round.
+func TestAClockStepInARoundHasNoLastingEffect(t *testing.T) {
 	for _, step := range []time.Duration{-10 * time.Minute, -5 * time.Second, 5 * time.Second, 10 * time.Minute} {
 		t.Run(step.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -34,8 +34,8 @@ func TestAStepOfTheClockInARoundIsNotForEver(t *testing.T) {
 	}
 }
 
-// The estimate of the time is wrong in the countdown, and the rain begins by it: Redis says that it did not.
-func TestAStepOfTheClockInACountdownIsTakenBack(t *testing.T) {
+// The estimate of the time is wrong in the countdown, and the round starts to rain by it. Then Redis says that it has not started.
+func TestAClockStepInACountdownIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		_, tab := r.join(r.room, r.books.Join(code, "ann"))

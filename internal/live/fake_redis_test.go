@@ -14,8 +14,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// world is a model of Redis with its pub/sub, by the bubble's clock: what a test needs to lose messages, hold calls and kill
-// instances.
+// fakeRedis is Redis with its pub/sub in memory, by the clock of the synctest bubble. A test can lose events, hold up or fail calls, and
+// kill instances.
 type fakeRedis struct {
 	mu            sync.Mutex
 	rounds        map[string]*fakeRound
@@ -26,10 +26,10 @@ type fakeRedis struct {
 	marks         int64 // given to instances
 	leaseUntil    time.Time
 	tallies       []publishedTally
-	fails         func(what string) error // what a call fails with
-	before        func(what string)       // is called before each call, off the lock
-	hangs         func(what string) bool  // what waits until its caller gives up
-	calls         map[string][]time.Time  // by what was asked
+	fails         func(what string) error // the error that a call fails with
+	before        func(what string)       // is called before each call, without the lock
+	hangs         func(what string) bool  // calls that do not return before their ctx ends
+	calls         map[string][]time.Time  // when each kind of call was made
 }
 
 type fakeRound struct {
@@ -37,15 +37,15 @@ type fakeRound struct {
 	claims []game.Claim
 	closed game.CloseReason
 	frozen bool
-	// changed is when it was closed, frozen or thawed last.
+	// changed is when it was last closed, frozen or unfrozen.
 	changed time.Time
 }
 
 type instanceReport struct {
 	game.Report
-	at   time.Time
-	mark int64
-	here map[string]bool // players with that mark
+	at      time.Time
+	mark    int64
+	players map[string]bool // who have that mark
 }
 
 type publishedTally struct {
@@ -60,7 +60,7 @@ func newFakeRedis() *fakeRedis {
 
 func now() game.Moment { return game.Moment(time.Now().UnixMilli()) }
 
-// open starts a round's window after its countdown and tells everybody.
+// openRound opens a round, which starts after its countdown, and publishes that.
 func (redis *fakeRedis) openRound(round game.Round) game.Round {
 	redis.mu.Lock()
 	defer redis.mu.Unlock()
@@ -87,7 +87,7 @@ func (redis *fakeRedis) setFrozen(id string, frozen bool) {
 	redis.publish(game.Event{Room: redis.rounds[id].round.Room, Round: id})
 }
 
-// lose takes a round's keys away, without a word to anybody, and returns what brings them back.
+// loseKeys removes a round's keys without any event. restore brings them back.
 func (redis *fakeRedis) loseKeys(id string) (restore func()) {
 	redis.mu.Lock()
 	defer redis.mu.Unlock()
@@ -96,7 +96,7 @@ func (redis *fakeRedis) loseKeys(id string) (restore func()) {
 	return func() { redis.withLock(func(redis *fakeRedis) { redis.rounds[id] = kept }) }
 }
 
-// claim grants packets as if another instance had asked: one for each player, in one batch.
+// claim grants each player a packet, in one batch, as if they had tapped on another instance.
 func (redis *fakeRedis) claim(id string, drop game.DropID, players ...string) []game.Claim {
 	redis.mu.Lock()
 	defer redis.mu.Unlock()
@@ -119,16 +119,16 @@ func (s *fakeRound) left() game.Total {
 	return left
 }
 
-// publish tells every ear that is not deaf; under the lock, so all hear in one order.
-func (redis *fakeRedis) publish(heard game.Event) {
-	for _, e := range redis.subscriptions {
-		if e.rooms[heard.Room] && (e.drops == nil || !e.drops(heard)) {
-			e.handle(heard)
+// publish hands an event to all subscriptions that do not drop it. It needs the lock, so that all receive events in the same order.
+func (redis *fakeRedis) publish(event game.Event) {
+	for _, s := range redis.subscriptions {
+		if s.rooms[event.Room] && (s.drops == nil || !s.drops(event)) {
+			s.handle(event)
 		}
 	}
 }
 
-// call counts a call, and fails it if the world is down.
+// call records a call of the pool, and holds it up or fails it if the test wants that.
 func (redis *fakeRedis) call(ctx context.Context, what string) error {
 	redis.mu.Lock()
 	redis.calls[what] = append(redis.calls[what], time.Now())
@@ -154,32 +154,31 @@ func (redis *fakeRedis) callCount(what string) int {
 	return len(redis.calls[what])
 }
 
-// tallied are all tallies that were published so far.
 func (redis *fakeRedis) publishedTallies() []publishedTally {
 	redis.mu.Lock()
 	defer redis.mu.Unlock()
 	return slices.Clone(redis.tallies)
 }
 
-// set changes the world under its lock.
+// withLock calls a function that changes the fake, under its lock.
 func (redis *fakeRedis) withLock(change func(*fakeRedis)) {
 	redis.mu.Lock()
 	defer redis.mu.Unlock()
 	change(redis)
 }
 
-// side is one instance's connection to the world: its Pool and its Ear.
+// fakePool is one instance's connection to a fakeRedis: its Pool and its Subscription.
 type fakePool struct {
 	*fakeRedis
 	name         string
-	dead         bool // the process is gone: nothing it does arrives
+	dead         bool // the process is gone: its calls have no effect
 	subscription *fakeSubscription
 }
 
 type fakeSubscription struct {
 	rooms  map[string]bool
 	handle func(game.Event)
-	drops  func(game.Event) bool // messages that get lost
+	drops  func(game.Event) bool // which events are lost
 }
 
 func (p *fakePool) Snapshot(ctx context.Context, id string, top, latest int) (game.Standing, error) {
@@ -259,9 +258,9 @@ func (p *fakePool) Report(ctx context.Context, _ string, own game.Report, lease 
 	present := make(map[string]bool)
 	for _, r := range p.reports {
 		if time.Since(r.at) < 3*time.Second {
-			all.Online += r.Online - len(r.here)
+			all.Online += r.Online - len(r.players)
 			all.Arrivals = append(all.Arrivals, r.Arrivals...)
-			maps.Copy(present, r.here)
+			maps.Copy(present, r.players)
 		}
 		if r.Round == own.Round {
 			all.Taps += r.Taps
@@ -283,28 +282,28 @@ func (p *fakePool) Report(ctx context.Context, _ string, own game.Report, lease 
 	return all, nil
 }
 
-// follow keeps a report, and returns the instance's mark.
-func (p *fakePool) applyReport(own game.Report, leaves bool) int64 {
+// applyReport stores a report, and returns the instance's mark.
+func (p *fakePool) applyReport(own game.Report, isLast bool) int64 {
 	last := p.reports[p.name]
 	if last.mark == 0 || last.mark != own.Changes.Mark {
 		p.marks++
-		last.mark, last.here = p.marks, make(map[string]bool)
+		last.mark, last.players = p.marks, make(map[string]bool)
 	} else {
 		for _, player := range own.Changes.Joined {
-			last.here[player] = true
+			last.players[player] = true
 		}
 		for _, player := range own.Changes.Left {
-			delete(last.here, player)
+			delete(last.players, player)
 		}
 	}
-	if leaves {
-		last.mark, last.here = 0, nil
+	if isLast {
+		last.mark, last.players = 0, nil
 	}
-	p.reports[p.name] = instanceReport{own, time.Now(), last.mark, last.here}
+	p.reports[p.name] = instanceReport{own, time.Now(), last.mark, last.players}
 	return last.mark
 }
 
-// Sweep has nothing to do: what an instance that is gone had does not count here.
+// Sweep removes nothing: the presence of an instance that is gone does not count here.
 func (p *fakePool) Sweep(ctx context.Context, _, _ string) (game.Swept, error) {
 	return game.Swept{Cursor: "0"}, p.call(ctx, "sweep")
 }

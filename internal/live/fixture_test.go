@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const code = "PARTY8"
 
-// clock is the bubble's clock as the estimate of Redis' clock, which may be wrong by a step.
+// fakeClock is the estimate of Redis' clock. It is the bubble's clock plus step, by which it is wrong.
 type fakeClock struct {
 	spread int64
 	step   atomic.Int64 // ms
@@ -33,7 +33,7 @@ type fakeClock struct {
 func (c *fakeClock) Now() game.Moment { return now() + game.Moment(c.step.Load()) }
 func (c *fakeClock) Spread() int64    { return c.spread }
 
-// committer keeps what it was asked until a test answers.
+// fakeCommitter keeps submitted taps until a test answers them.
 type fakeCommitter struct {
 	mu        sync.Mutex
 	full      bool
@@ -56,12 +56,12 @@ func (c *fakeCommitter) Submit(_, round string, tap game.Tap, handler game.Answe
 	return true
 }
 
-// answer answers the oldest tap that waits.
+// answerNext answers the oldest submitted tap.
 func (c *fakeCommitter) answerNext(t *testing.T, answer game.Answer) {
 	t.Helper()
 	c.mu.Lock()
 	if len(c.submitted) == 0 {
-		t.Fatal("nobody asked the pool")
+		t.Fatal("no tap was submitted")
 	}
 	oldest := c.submitted[0]
 	c.submitted = c.submitted[1:]
@@ -69,7 +69,7 @@ func (c *fakeCommitter) answerNext(t *testing.T, answer game.Answer) {
 	oldest.handler.HandleAnswer(oldest.tap, answer)
 }
 
-// answers is the answer handler of a connection.
+// answerRecorder is an answer handler that keeps all answers.
 type answerRecorder struct {
 	mu  sync.Mutex
 	all []game.Answer
@@ -81,36 +81,36 @@ func (a *answerRecorder) HandleAnswer(_ game.Tap, answer game.Answer) {
 	a.all = append(a.all, answer)
 }
 
-// member is one connection; it keeps what it was told.
+// recordingClient is a client that keeps all frames that it was sent.
 type recordingClient struct {
 	mu     sync.Mutex
 	frames []frame
 }
 
 type frame struct {
-	kind   string
-	text   []byte
-	update bool
-	at     time.Time
+	kind       string
+	text       []byte
+	latestOnly bool
+	at         time.Time
 }
 
-func (m *recordingClient) Send(text []byte)       { m.record(text, false) }
-func (m *recordingClient) SendLatest(text []byte) { m.record(text, true) }
+func (c *recordingClient) Send(text []byte)       { c.record(text, false) }
+func (c *recordingClient) SendLatest(text []byte) { c.record(text, true) }
 
-func (m *recordingClient) record(text []byte, update bool) {
+func (c *recordingClient) record(text []byte, latestOnly bool) {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(string(text), `{"type":"`), `"`)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.frames = append(m.frames, frame{kind, text, update, time.Now()})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames = append(c.frames, frame{kind, text, latestOnly, time.Now()})
 }
 
-func (m *recordingClient) all() []frame {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.frames)
+func (c *recordingClient) all() []frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.frames)
 }
 
-// receivedMessages returns every message of M's type that a member heard, in order.
+// receivedMessages returns all messages of one type that a client was sent, in order.
 func receivedMessages[M any](t *testing.T, m *recordingClient, kind string) []M {
 	t.Helper()
 	var all []M
@@ -143,7 +143,7 @@ func dropMessages(t *testing.T, m *recordingClient) []wire.Drops {
 	return receivedMessages[wire.Drops](t, m, "drops")
 }
 
-// instance is one process' rooms over a world.
+// instance is one instance's Rooms over a fakeRedis.
 type instance struct {
 	t         *testing.T
 	books     *testkit.Books
@@ -153,24 +153,24 @@ type instance struct {
 	rooms     *Rooms
 	soldOut   []time.Time
 	closes    bool // SoldOut closes the round
-	// complaints counts lines of the log.
-	complaints atomic.Int64
+	// logLines is how many lines were logged.
+	logLines atomic.Int64
 }
 
-// Write takes a line of the log.
+// Write counts a line of the log.
 func (i *instance) Write(line []byte) (int, error) {
-	i.complaints.Add(1)
+	i.logLines.Add(1)
 	return len(line), nil
 }
 
 func newInstance(t *testing.T, redis *fakeRedis, books *testkit.Books, name string, change ...func(*Options)) *instance {
 	t.Helper()
 	i := &instance{t: t, books: books, clock: &fakeClock{spread: 1}, committer: &fakeCommitter{}, closes: true}
-	e := &fakeSubscription{rooms: make(map[string]bool), handle: func(heard game.Event) { i.rooms.HandleEvent(heard) }}
-	redis.withLock(func(redis *fakeRedis) { redis.subscriptions = append(redis.subscriptions, e) })
-	i.pool = &fakePool{fakeRedis: redis, name: name, subscription: e}
+	subscription := &fakeSubscription{rooms: make(map[string]bool), handle: func(event game.Event) { i.rooms.HandleEvent(event) }}
+	redis.withLock(func(redis *fakeRedis) { redis.subscriptions = append(redis.subscriptions, subscription) })
+	i.pool = &fakePool{fakeRedis: redis, name: name, subscription: subscription}
 	options := Options{
-		Books: books, Pool: i.pool, Subscription: i.pool, Clock: i.clock, Committer: i.committer, SoldOut: i.noteSoldOut,
+		Books: books, Pool: i.pool, Subscription: i.pool, Clock: i.clock, Committer: i.committer, SoldOut: i.recordSoldOut,
 		TapsPerSecond: rate.Limit(10), TapBurst: 20, Log: slog.New(slog.NewTextHandler(i, nil)),
 	}
 	for _, do := range change {
@@ -181,7 +181,7 @@ func newInstance(t *testing.T, redis *fakeRedis, books *testkit.Books, name stri
 	return i
 }
 
-func (i *instance) noteSoldOut(_ context.Context, round string) error {
+func (i *instance) recordSoldOut(_ context.Context, round string) error {
 	var closes bool
 	i.pool.withLock(func(*fakeRedis) {
 		i.soldOut = append(i.soldOut, time.Now())
@@ -194,7 +194,7 @@ func (i *instance) noteSoldOut(_ context.Context, round string) error {
 	return nil
 }
 
-// rig is one world with one instance, and a room that is entered.
+// fixture is a fakeRedis with one instance, which serves one room.
 type fixture struct {
 	*instance
 	redis *fakeRedis
@@ -217,7 +217,7 @@ func (i *instance) acquireRoom() *Room {
 	return room
 }
 
-// sit seats a player in another tab.
+// join adds another tab of a player.
 func (i *instance) join(room *Room, player game.Player) (*PlayerSession, *recordingClient) {
 	i.t.Helper()
 	m := &recordingClient{}
@@ -228,7 +228,7 @@ func (i *instance) join(room *Room, player game.Player) (*PlayerSession, *record
 	return session, m
 }
 
-// plan is a round of ten packets in a burst, forty drops a second without bombs, which starts in ten seconds and lasts 30.
+// newRound returns a round of ten packets in a burst, with forty drops a second and no bombs. It starts in ten seconds and lasts 30.
 func newRound(change ...func(*game.Settings)) game.Round {
 	settings := game.DefaultSettings()
 	settings.Total, settings.Packets, settings.Pace, settings.Cap, settings.BombPercent = 1000, 10, game.PaceBurst, 2, 0
@@ -241,7 +241,7 @@ func newRound(change ...func(*game.Settings)) game.Round {
 	}
 }
 
-// begin starts a round the way the product does: SQL first, then Redis.
+// startRound starts a round like the server does: first in SQL, then in Redis.
 func (r *fixture) startRound(round game.Round) game.Round {
 	r.books.Keep(round)
 	round = r.redis.openRound(round)
@@ -249,5 +249,5 @@ func (r *fixture) startRound(round game.Round) game.Round {
 	return round
 }
 
-// until moves the bubble's clock to a moment.
+// sleepUntil advances the bubble's clock to a moment.
 func sleepUntil(at game.Moment) { time.Sleep(time.Duration(at-now()) * time.Millisecond) }

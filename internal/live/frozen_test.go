@@ -11,7 +11,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// everyKind is a member of each kind in a room: players, whose calm mode is a matter of their page, screens and hosts.
+// joinEveryRole connects a player, a screen and a host.
 func (r *fixture) joinEveryRole() map[string]*recordingClient {
 	r.t.Helper()
 	all := map[string]*recordingClient{"screen": {}, "host": {}}
@@ -21,7 +21,7 @@ func (r *fixture) joinEveryRole() map[string]*recordingClient {
 	return all
 }
 
-// wantFrozen finds everybody told of this, and whoever connects now too.
+// wantFrozen checks that these clients were sent whether the round is frozen and why, and that new clients are.
 func (r *fixture) wantFrozen(when string, all map[string]*recordingClient, frozen bool, hold game.FreezeReason) {
 	r.t.Helper()
 	synctest.Wait()
@@ -38,9 +38,9 @@ func (r *fixture) wantFrozen(when string, all map[string]*recordingClient, froze
 	}
 }
 
-// Redis lost the keys of a running round, and pages went on raining. Here everybody hears within two seconds that it is on hold,
-// and why, whether SQL can be asked or not; and when the keys are back, that it goes on.
-func TestLostKeysPutTheRoundOnHold(t *testing.T) {
+// Redis lost the keys of a running round, and pages went on raining. Now everybody is sent within two seconds that it is frozen, and why,
+// even while SQL hangs; and when the keys are back, that it goes on.
+func TestLostKeysFreezeTheRound(t *testing.T) {
 	for name, hung := range map[string]bool{"": false, "while the database hangs": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestLostKeysPutTheRoundOnHold(t *testing.T) {
 				restore := r.redis.loseKeys(round.ID)
 				time.Sleep(2 * time.Second)
 				r.wantFrozen("without keys", all, true, game.FrozenKeysLost)
-				heard := tallies(t, all["screen"])
-				if last := heard[len(heard)-1]; last.ClaimedPackets != 1 || len(last.Winners) != 1 || time.Since(time.UnixMilli(int64(last.At))) > 2*time.Second {
+				received := tallies(t, all["screen"])
+				if last := received[len(received)-1]; last.ClaimedPackets != 1 || len(last.Winners) != 1 || time.Since(time.UnixMilli(int64(last.At))) > 2*time.Second {
 					t.Errorf("the tally of a round without keys is %+v", last)
 				}
 				restore()
@@ -73,8 +73,8 @@ func TestLostKeysPutTheRoundOnHold(t *testing.T) {
 	}
 }
 
-// A round without keys that never had any, or needs none any more, is not on hold.
-func TestRoundsThatNeedNoKeysAreNotOnHold(t *testing.T) {
+// A round that has no keys yet, or does not need them any more, is not frozen.
+func TestRoundsThatNeedNoKeysAreNotFrozen(t *testing.T) {
 	for _, phase := range []game.Phase{game.Countdown, game.Closed, game.Settled} {
 		t.Run(string(phase), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestRoundsThatNeedNoKeysAreNotOnHold(t *testing.T) {
 	}
 }
 
-// The host gives a round up whose keys are lost: SQL says that it is over, and it is not on hold any more.
-func TestARoundGivenUpIsNotOnHold(t *testing.T) {
+// The host interrupts a round whose keys are lost. SQL says that it is over, and it is not frozen any more.
+func TestAnInterruptedRoundIsNotFrozen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		all := r.joinEveryRole()
@@ -109,14 +109,14 @@ func TestARoundGivenUpIsNotOnHold(t *testing.T) {
 		r.books.Keep(round)
 		r.room.requestSync()
 		time.Sleep(100 * time.Millisecond)
-		r.wantFrozen("given up", all, false, "")
+		r.wantFrozen("interrupted", all, false, "")
 		if seen := roundChanges(t, all["host"]); seen[len(seen)-1].Round.Reason != game.Interrupted {
 			t.Errorf("the round is %+v", seen[len(seen)-1])
 		}
 	})
 }
 
-// SQL says why a round is frozen. Redis may say first that it is, and SQL may say it before Redis.
+// Only SQL has the reason of a freeze. It may be read before or after the flag in Redis.
 func TestTheReasonOfAFreezeComesFromSQL(t *testing.T) {
 	for _, reason := range []game.FreezeReason{game.FrozenByHost, game.FrozenClaimsLost, game.FrozenBooksDiffer} {
 		t.Run(string(reason), func(t *testing.T) {
@@ -147,28 +147,28 @@ func TestTheReasonOfAFreezeComesFromSQL(t *testing.T) {
 	}
 }
 
-// A tap is told that its round is frozen before the room knows: the room looks at once.
-func TestAFrozenAnswerHasTheRoomLook(t *testing.T) {
+// The answer to a tap says that the round is frozen, before the room knows. The room reads again at once.
+func TestAFrozenAnswerMakesTheRoomReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		session, tab := r.join(r.room, r.books.Join(code, "ann"))
 		round := r.startRound(newRound())
 		sleepUntil(round.StartsAt + 3000)
 		r.redis.loseKeys(round.ID)
-		heard := &answerRecorder{}
-		if _, status := session.Tap(round.ID, 1, tab, heard); status != Submitted {
+		answers := &answerRecorder{}
+		if _, status := session.Tap(round.ID, 1, tab, answers); status != Submitted {
 			t.Fatalf("status %v", status)
 		}
 		r.committer.answerNext(t, game.Answer{Outcome: game.Frozen})
 		time.Sleep(3 * minPause)
 		r.wantFrozen("after the answer", map[string]*recordingClient{"player": tab}, true, game.FrozenKeysLost)
-		if len(heard.all) != 1 || heard.all[0].Outcome != game.Frozen {
-			t.Errorf("the tap heard %v", heard.all)
+		if len(answers.all) != 1 || answers.all[0].Outcome != game.Frozen {
+			t.Errorf("the answer is %v", answers.all)
 		}
 	})
 }
 
-// The keys of a round that is long over have expired, which the pool cannot tell from a loss.
+// The keys of a round that has been over for long have expired. The pool cannot distinguish that from lost keys.
 func TestTapsOnARoundThatIsOverWithoutKeysAreLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -181,19 +181,19 @@ func TestTapsOnARoundThatIsOverWithoutKeysAreLate(t *testing.T) {
 		r.room.requestSync()
 		time.Sleep(time.Second)
 		session, tab := r.join(r.room, r.books.Join(code, "ann"))
-		heard := &answerRecorder{}
-		if _, status := session.Tap(over.ID, 1, tab, heard); status != Submitted {
+		answers := &answerRecorder{}
+		if _, status := session.Tap(over.ID, 1, tab, answers); status != Submitted {
 			t.Fatalf("status %v", status)
 		}
-		if _, err := r.room.TapOtherRound(t.Context(), session, earlier.ID, 1, heard); err != nil {
+		if _, err := r.room.TapOtherRound(t.Context(), session, earlier.ID, 1, answers); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
 			r.committer.answerNext(t, game.Answer{Outcome: game.Frozen})
 		}
-		for _, answer := range heard.all {
+		for _, answer := range answers.all {
 			if answer.Outcome != game.Late {
-				t.Errorf("a tap on a round that is over heard %v", answer)
+				t.Errorf("a tap on a round that is over was answered %v", answer)
 			}
 		}
 	})

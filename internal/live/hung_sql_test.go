@@ -10,8 +10,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// A database that hangs stopped the loop that reads Redis: no tally, no report, no catching up, and the lease was lost. Here it
-// is read by a loop of its own, and all of that goes on at its pace, under the names that are known.
+// A database that hung stopped the Redis sync loop: no tally, no report, no catching up, and the lease was lost. Now SQL is read by a loop
+// of its own, and everything else goes on, with the nicknames that are known.
 func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t, func(o *Options) {
@@ -36,7 +36,7 @@ func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 		}
 		wantClaimsAfter(t, tab, 3, 0)
-		if count, _, longest := gaps(screen, "tally", from); count < 6 || longest > 2*time.Second {
+		if count, _, longest := frameGaps(screen, "tally", from); count < 6 || longest > 2*time.Second {
 			t.Errorf("%d tallies in ten seconds, up to %v apart", count, longest)
 		}
 		wantPace(t, r.redis, "report", from, 3*activeInterval)
@@ -45,7 +45,7 @@ func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 		r.redis.closeRound(round.ID, game.Stopped)
 		time.Sleep(100 * time.Millisecond)
 		if seen := roundChanges(t, tab); seen[len(seen)-1].Round.Phase != game.Closed {
-			t.Error("the end of the round is not heard")
+			t.Error("the end of the round is not sent")
 		}
 		heal()
 		time.Sleep(sqlTimeout * 3)
@@ -53,7 +53,7 @@ func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 	})
 }
 
-// hangs is a call that ends with its context.
+// hangUntilDone returns an error only when ctx ends.
 func hangUntilDone(ctx context.Context) <-chan error {
 	ended := make(chan error)
 	go func() {
@@ -63,7 +63,7 @@ func hangUntilDone(ctx context.Context) <-chan error {
 	return ended
 }
 
-// wantPace finds calls of a kind never further apart than this.
+// wantPace checks that two calls of a kind were never further apart than most.
 func wantPace(t *testing.T, redis *fakeRedis, what string, from time.Time, most time.Duration) {
 	t.Helper()
 	redis.withLock(func(redis *fakeRedis) {
@@ -79,14 +79,14 @@ func wantPace(t *testing.T, redis *fakeRedis, what string, from time.Time, most 
 	})
 }
 
-// wantRanks finds everybody on the board of the last tally, by these names.
+// wantRanks checks the players and nicknames on the leaderboard of the last tally.
 func wantRanks(t *testing.T, m *recordingClient, names map[string]string) {
 	t.Helper()
-	heard := tallies(t, m)
-	if len(heard) == 0 {
-		t.Fatal("no tally was heard")
+	received := tallies(t, m)
+	if len(received) == 0 {
+		t.Fatal("no tally was sent")
 	}
-	last := heard[len(heard)-1]
+	last := received[len(received)-1]
 	if len(last.Top) != len(names) {
 		t.Errorf("the board is %+v", last.Top)
 	}
@@ -97,8 +97,8 @@ func wantRanks(t *testing.T, m *recordingClient, names map[string]string) {
 	}
 }
 
-// A look-up that failed took away the names that were known, and held the tally up. Here it is told, under the names as they were.
-func TestKnownNamesStayWhileTheyCannotBeReadAgain(t *testing.T) {
+// A failed query removed the nicknames that were known, and delayed the tally. Now the tally is sent with the nicknames that are known.
+func TestKnownNicknamesAreShownWhileTheyCannotBeReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		screen := &recordingClient{}
@@ -113,15 +113,15 @@ func TestKnownNamesStayWhileTheyCannotBeReadAgain(t *testing.T) {
 		r.redis.claim(round.ID, 2, bob.ID)
 		time.Sleep(2 * nicknameLifetime)
 		wantRanks(t, screen, map[string]string{bob.ID: "bob"})
-		heard := tallies(t, screen)
-		if last := heard[len(heard)-1]; last.ClaimedPackets != 2 {
+		received := tallies(t, screen)
+		if last := received[len(received)-1]; last.ClaimedPackets != 2 {
 			t.Errorf("the last tally is %+v", last)
 		}
 	})
 }
 
-// A round is begun while this instance's database hangs: what was known stays on the pages, and it is found once that is over.
-func TestARoundBegunWhileTheDatabaseHangsIsFoundAfterwards(t *testing.T) {
+// A round is started while this instance's database hangs. Pages keep what they show, and the round is found afterwards.
+func TestARoundStartedWhileTheDatabaseHangsIsFoundAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		_, tab := r.join(r.room, r.books.Join(code, "ann"))
@@ -130,18 +130,18 @@ func TestARoundBegunWhileTheDatabaseHangsIsFoundAfterwards(t *testing.T) {
 		r.startRound(newRound())
 		time.Sleep(5 * time.Second)
 		if seen := roundChanges(t, tab); len(seen) != 0 {
-			t.Errorf("told %+v", seen)
+			t.Errorf("sent %+v", seen)
 		}
 		heal()
 		time.Sleep(time.Second)
 		if seen := roundChanges(t, tab); len(seen) == 0 || seen[len(seen)-1].Round.Phase != game.Countdown {
-			t.Errorf("told %+v", seen)
+			t.Errorf("sent %+v", seen)
 		}
 	})
 }
 
-// A Redis that answers nothing keeps one step of the loop for a second, not for as long as the driver likes.
-func TestEveryStepOfTheLoopHasADeadline(t *testing.T) {
+// A Redis that does not reply holds up one step of the loop for redisTimeout, not for as long as the driver waits.
+func TestEveryStepOfTheRedisSyncLoopHasATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		r.startRound(newRound())
@@ -157,7 +157,7 @@ func TestEveryStepOfTheLoopHasADeadline(t *testing.T) {
 	})
 }
 
-func TestNamesAreForgottenOnlyWhenThereAreTooMany(t *testing.T) {
+func TestNicknamesAreDroppedOnlyWhenThereAreTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &nicknameCache{}
 		learn := func(count, from int) {
@@ -181,16 +181,16 @@ func TestNamesAreForgottenOnlyWhenThereAreTooMany(t *testing.T) {
 	})
 }
 
-// Somebody is renamed while a look-up is under way: its answer may be the old one, and does not count as new.
-func TestARenameDuringALookUpIsReadAgain(t *testing.T) {
+// A player is renamed during a query. Its result may be the old nickname, so it is read again.
+func TestARenameDuringAQueryIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &nicknameCache{}
 		n.request([]string{"p"})
-		asked := time.Now()
+		queriedAt := time.Now()
 		time.Sleep(time.Millisecond)
 		n.invalidate()
 		time.Sleep(time.Millisecond)
-		n.store(asked, []string{"p"}, map[string]string{"p": "rude"})
+		n.store(queriedAt, []string{"p"}, map[string]string{"p": "rude"})
 		if !n.request([]string{"p"}) {
 			t.Error("the name is not read again")
 		}

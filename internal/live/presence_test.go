@@ -13,8 +13,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// online waits until the latest tally that the instance heard counts so many players.
-func (p *redisInstance) online(when string, want int) {
+// wantOnline waits until the latest tally that the instance received counts so many players.
+func (p *redisInstance) wantOnline(when string, want int) {
 	p.t.Helper()
 	testkit.Eventually(p.t, 10*time.Second, func() error {
 		p.room.mu.Lock()
@@ -26,8 +26,8 @@ func (p *redisInstance) online(when string, want int) {
 	})
 }
 
-// A player with tabs at two instances was counted twice.
-func TestAPlayerAtTwoInstancesCountsOnce(t *testing.T) {
+// A player with tabs on two instances was counted twice.
+func TestAPlayerOnTwoInstancesCountsOnce(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
 		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
@@ -45,31 +45,31 @@ func TestAPlayerAtTwoInstancesCountsOnce(t *testing.T) {
 		annAtTwo, second := sit(two, ann), sit(two, ann)
 		sit(two, bob)
 		sit(one, cid)
-		two.online("ann is at both", 3)
+		two.wantOnline("ann is at both", 3)
 		annAtTwo()
 		sit(two, cid)
-		two.online("cid is too", 3)
+		two.wantOnline("cid is too", 3)
 		second()
-		two.online("ann has left one of them", 3)
+		two.wantOnline("ann has left one of them", 3)
 		raw := redis.NewClient(&redis.Options{Addr: hostOf(t, address)})
 		defer raw.Close()
 		if err := raw.FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
 		sit(two, books.Join(code, "dan"))
-		one.online("Redis forgot everything", 4)
+		one.wantOnline("Redis forgot everything", 4)
 		proxy.Refuse()
 		proxy.Cut()
-		two.online("one of them is cut off", 3)
+		two.wantOnline("one of them is cut off", 3)
 		proxy.Heal()
-		one.online("it is back", 4)
+		one.wantOnline("it is back", 4)
 		one.rooms.Close()
-		two.online("it was ended", 3)
+		two.wantOnline("it was ended", 3)
 	})
 }
 
-// More players than go with one report, at both instances, and one of these is ended.
-func TestACrowdAtTwoInstancesCountsOnce(t *testing.T) {
+// There are more players than fit in one report, many of them on both instances. Then one instance is stopped.
+func TestManyPlayersOnTwoInstancesCountOnce(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		const crowd = 2*changesPerReport + 100
 		books := testkit.NewBooks(code)
@@ -84,27 +84,27 @@ func TestACrowdAtTwoInstancesCountsOnce(t *testing.T) {
 				}
 			}
 		}
-		two.online("half are at both", crowd)
+		two.wantOnline("half are at both", crowd)
 		two.rooms.Close()
-		one.online("half are left", crowd/2)
+		one.wantOnline("half are left", crowd/2)
 	})
 }
 
-// pages is a pool whose garbage takes some pages to look through.
+// pagedPool is a pool that needs three pages for a sweep.
 type pagedPool struct {
 	Pool
-	asked   []string
+	cursors []string
 	removes int
 }
 
 func (p *pagedPool) Sweep(_ context.Context, _, cursor string) (game.Swept, error) {
 	next := map[string]string{"0": "a", "a": "b", "b": "0"}
-	p.asked = append(p.asked, cursor)
+	p.cursors = append(p.cursors, cursor)
 	return game.Swept{Cursor: next[cursor], Removed: p.removes}, nil
 }
 
-// Garbage is looked for once, a page at a time, and again when there is more of it; garbage that is not there is looked for again
-// once in a while.
+// Garbage is swept once, a page at a time, and again when there is more. If a sweep finds nothing, the next one comes after
+// searchAgainAfter.
 func TestGarbageIsSweptOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := &pagedPool{}
@@ -112,7 +112,7 @@ func TestGarbageIsSweptOnce(t *testing.T) {
 		var s presenceSweeper
 		turns := func(what string, turns, garbage, removes int, want string) {
 			t.Helper()
-			pool.asked, pool.removes = nil, removes
+			pool.cursors, pool.removes = nil, removes
 			for n := range turns {
 				if n < 3 || removes == 0 {
 					s.garbage = garbage // the report before it
@@ -121,7 +121,7 @@ func TestGarbageIsSweptOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := fmt.Sprint(pool.asked); got != want {
+			if got := fmt.Sprint(pool.cursors); got != want {
 				t.Errorf("%s: pages %s, want %s", what, got, want)
 			}
 		}
@@ -136,8 +136,8 @@ func TestGarbageIsSweptOnce(t *testing.T) {
 	})
 }
 
-// Who was away for long is forgotten, who is back is not; and no report looks at everybody for that.
-func TestSeatsWithoutTabsAreForgotten(t *testing.T) {
+// The session of a player who was away for long is removed, and that of a player who came back is not.
+func TestIdleSessionsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann, bob, cid := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "cid")

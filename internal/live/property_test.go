@@ -12,7 +12,7 @@ import (
 	"redrain/internal/game"
 )
 
-// decide is what the script would say to a tap right now, in its order of checks.
+// answerTap returns what the script would answer to a tap right now. It checks in the script's order.
 func (redis *fakeRedis) answerTap(id string, tap game.Tap) game.Answer {
 	redis.mu.Lock()
 	defer redis.mu.Unlock()
@@ -48,13 +48,13 @@ func (redis *fakeRedis) answerTap(id string, tap game.Tap) game.Answer {
 	return game.Answer{Outcome: outcome}
 }
 
-// skewed is an estimate of Redis' clock that is off by as much as it admits, or less.
+// skewedClock is an estimate of Redis' clock that is off by up to its spread.
 type skewedClock struct{ off, spread int64 }
 
 func (c skewedClock) Now() game.Moment { return now() + game.Moment(c.off) }
 func (c skewedClock) Spread() int64    { return c.spread }
 
-// scenario is a drawn course of a round, as one player on one instance lives through it.
+// scenario is a generated sequence of actions in a round, with one player on one instance.
 type scenario struct {
 	settings game.Settings
 	clock    skewedClock
@@ -69,7 +69,7 @@ type step struct {
 
 var actions = []string{
 	"tap", "tap", "tap", "tap", "tap", "other wins", "other wins", "own win elsewhere", "own win lost",
-	"lose events", "receive events", "freeze", "thaw", "stop", "reload",
+	"lose events", "receive events", "freeze", "unfreeze", "stop", "reload",
 }
 
 func drawScenario(t *rapid.T) scenario {
@@ -94,12 +94,12 @@ func drawScenario(t *rapid.T) scenario {
 	return s
 }
 
-// scenarioRun is a scenario being lived.
+// scenarioRun is the state while a scenario runs.
 type scenarioRun struct {
 	*testPlayer
 	clock    skewedClock
 	schedule game.Schedule
-	missed   map[game.DropID]bool      // drops that this player was told to have missed
+	missed   map[game.DropID]bool      // drops to which the answer was Missed
 	won      map[game.DropID]time.Time // when they won drops elsewhere
 }
 
@@ -134,19 +134,19 @@ func (l *scenarioRun) perform(s step) error {
 	case "tap":
 		return l.tapAndCompare(s.drop)
 	case "other wins":
-		l.grant("somebody", s.drop)
+		l.grantIfWon("somebody", s.drop)
 	case "own win elsewhere":
-		l.grant(l.session.player, s.drop)
+		l.grantIfWon(l.session.player, s.drop)
 	case "own win lost":
 		drops := subscription.drops
 		redis.withLock(func(*fakeRedis) { subscription.drops = func(h game.Event) bool { return h.Claims != nil } })
-		l.grant(l.session.player, s.drop)
+		l.grantIfWon(l.session.player, s.drop)
 		redis.withLock(func(*fakeRedis) { subscription.drops = drops })
 	case "lose events":
 		redis.withLock(func(*fakeRedis) { subscription.drops = func(game.Event) bool { return true } })
 	case "receive events":
 		redis.withLock(func(*fakeRedis) { subscription.drops = nil })
-	case "freeze", "thaw":
+	case "freeze", "unfreeze":
 		redis.setFrozen(l.round.ID, s.what == "freeze")
 	case "stop":
 		redis.closeRound(l.round.ID, game.Stopped)
@@ -157,8 +157,8 @@ func (l *scenarioRun) perform(s step) error {
 	return nil
 }
 
-// grant makes a player win a drop if the script lets them.
-func (l *scenarioRun) grant(player string, drop game.DropID) {
+// grantIfWon claims a drop for a player if the script would grant it.
+func (l *scenarioRun) grantIfWon(player string, drop game.DropID) {
 	tap := game.Tap{Player: player, Drop: drop}
 	if l.fixture.redis.answerTap(l.round.ID, tap).Outcome == game.Won {
 		l.fixture.redis.claim(l.round.ID, drop, player)
@@ -168,19 +168,19 @@ func (l *scenarioRun) grant(player string, drop game.DropID) {
 	}
 }
 
-// tapAndCompare taps, and holds what was told from memory against what the script would have said.
+// tapAndCompare taps, and compares an answer from memory with what the script would have answered.
 func (l *scenarioRun) tapAndCompare(id game.DropID) error {
 	answer, status := l.tap(id)
-	said := l.fixture.redis.answerTap(l.round.ID, game.Tap{Player: l.session.player, Drop: id})
+	scripted := l.fixture.redis.answerTap(l.round.ID, game.Tap{Player: l.session.player, Drop: id})
 	if status == Submitted {
-		if said.Outcome == game.Won {
+		if scripted.Outcome == game.Won {
 			claim := l.fixture.redis.claim(l.round.ID, id, l.session.player)[0]
-			said.Cents, said.Number = claim.Cents, claim.Number
+			scripted.Cents, scripted.Number = claim.Cents, claim.Number
 		}
-		if said.Outcome == game.Missed {
+		if scripted.Outcome == game.Missed {
 			l.missed[id] = true
 		}
-		l.fixture.committer.answerNext(l.t, said)
+		l.fixture.committer.answerNext(l.t, scripted)
 		return nil
 	}
 	drop, _ := l.schedule.Find(id)
@@ -190,31 +190,31 @@ func (l *scenarioRun) tapAndCompare(id game.DropID) error {
 		return fmt.Errorf("status %d on the current round", status)
 	case answer.Outcome == game.UnknownDrop && drop.AtMS > elapsed:
 	case answer.Outcome == game.Bomb && drop.Kind == game.KindBomb && drop.AtMS <= max(elapsed, 0)+2*l.clock.Spread():
-	// Spent; a win of the same drop elsewhere is known here within two seconds.
-	case answer.Outcome == game.Missed && l.missed[id] && (said.Outcome != game.Duplicate || time.Since(l.won[id]) < 2*time.Second):
-	case answer.Outcome == game.Late && said.Outcome == game.Early: // stopped before its start: both are true
-	case answer.Outcome == game.Early && said.Outcome == game.Frozen: // frozen before its start: both are true
-	case l.justChanged() && over[said.Outcome] && (over[answer.Outcome] || answer.Outcome == game.Missed):
-	case answer != said:
-		return fmt.Errorf("told %+v from memory, the script says %+v", answer, said)
+	// Missed before; a win of the same drop on another instance is known here within two seconds.
+	case answer.Outcome == game.Missed && l.missed[id] && (scripted.Outcome != game.Duplicate || time.Since(l.won[id]) < 2*time.Second):
+	case answer.Outcome == game.Late && scripted.Outcome == game.Early: // stopped before its start: both are true
+	case answer.Outcome == game.Early && scripted.Outcome == game.Frozen: // frozen before its start: both are true
+	case l.justChanged() && failures[scripted.Outcome] && (failures[answer.Outcome] || answer.Outcome == game.Missed):
+	case answer != scripted:
+		return fmt.Errorf("answered %+v from memory, by the script %+v", answer, scripted)
 	case answer.Outcome == game.Missed:
 		l.missed[id] = true
 	}
 	return nil
 }
 
-// over are the outcomes of a round in which nothing can be won right now: which of them holds may have changed since.
-var over = map[game.Outcome]bool{game.Frozen: true, game.Late: true, game.SoldOut: true, game.Capped: true}
+// failures are the outcomes of taps while nothing can be won. Which of them is right may have just changed.
+var failures = map[game.Outcome]bool{game.Frozen: true, game.Late: true, game.SoldOut: true, game.Capped: true}
 
-// justChanged: the round froze, thawed or closed less than two seconds ago, and the instance may not know it yet.
+// justChanged: the round was frozen, unfrozen or closed less than two seconds ago, and the instance may not know it yet.
 func (l *scenarioRun) justChanged() bool {
 	l.fixture.redis.mu.Lock()
 	defer l.fixture.redis.mu.Unlock()
 	return time.Since(l.fixture.redis.rounds[l.round.ID].changed) < 2*time.Second
 }
 
-// What an instance tells from memory is what the script would have said, whatever happened elsewhere, whatever it did not
-// hear of, and however far its clock is off within what it admits.
+// An answer from memory is what the script would have answered, whatever happened on other instances, whichever events were lost, and
+// however far the clock is off within its spread.
 func TestMemoryNeverContradictsTheScript(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		scenario := drawScenario(rt)

@@ -16,13 +16,13 @@ import (
 	"redrain/internal/wire"
 )
 
-// namesTold are the nicknames that a member heard of last.
-func namesTold(t *testing.T, m *recordingClient) []string {
+// lastArrivals returns the nicknames of the arrivals that a client was sent last.
+func lastArrivals(t *testing.T, m *recordingClient) []string {
 	t.Helper()
 	synctest.Wait()
 	last := welcomes(t, m)[0].Tally
-	if heard := tallies(t, m); len(heard) > 0 {
-		last = heard[len(heard)-1]
+	if received := tallies(t, m); len(received) > 0 {
+		last = received[len(received)-1]
 	}
 	names := []string{}
 	for _, arrival := range last.Arrivals {
@@ -31,50 +31,49 @@ func namesTold(t *testing.T, m *recordingClient) []string {
 	return names
 }
 
-func wantNames(t *testing.T, when string, m *recordingClient, want ...string) {
+func wantArrivals(t *testing.T, when string, m *recordingClient, want ...string) {
 	t.Helper()
-	if got := namesTold(t, m); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%s: %v are told, want %v", when, got, want)
+	if got := lastArrivals(t, m); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: %v are shown, want %v", when, got, want)
 	}
 }
 
-// Who waits sees who else is here, the newest first, whichever instance they are on; who leaves is not shown any more, who
-// reloads keeps their place, and who comes later is told by the welcome.
-func TestEverybodySeesWhoElseIsHere(t *testing.T) {
+// Everybody sees who else is in the room, the newest first, on whichever instance they are. A player who leaves is not shown any more, one
+// who reloads keeps their place, and a client that connects later gets the list with welcome.
+func TestArrivalsOfAllInstancesAreShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		there := newInstance(t, r.redis, r.books, "two")
 		room := there.acquireRoom()
 		screen := &recordingClient{}
 		room.Subscribe(wire.RoleScreen, screen)
-		wantNames(t, "nobody is here", screen)
+		wantArrivals(t, "nobody is here", screen)
 		ann, bob, cid := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "cid")
 		session, tab := r.join(r.room, ann)
 		time.Sleep(time.Second)
-		wantNames(t, "ann is here", screen, "ann")
+		wantArrivals(t, "ann is here", screen, "ann")
 		bobs, other := there.join(room, bob)
 		time.Sleep(time.Millisecond)
 		r.join(r.room, cid)
 		time.Sleep(time.Millisecond)
 		there.join(room, ann) // a second tab
 		time.Sleep(2 * time.Second)
-		wantNames(t, "three are here", screen, "cid", "bob", "ann")
-		wantNames(t, "players are told too", tab, "cid", "bob", "ann")
+		wantArrivals(t, "three are here", screen, "cid", "bob", "ann")
+		wantArrivals(t, "players are sent them too", tab, "cid", "bob", "ann")
 		room.Leave(bobs, other)
 		time.Sleep(time.Second)
-		wantNames(t, "bob left", screen, "cid", "ann")
+		wantArrivals(t, "bob left", screen, "cid", "ann")
 		there.join(room, bob)
 		r.room.Leave(session, tab)
 		time.Sleep(time.Second)
-		wantNames(t, "bob is back, ann has a tab left", screen, "ann", "cid", "bob")
+		wantArrivals(t, "bob is back, ann has a tab left", screen, "ann", "cid", "bob")
 		late := &recordingClient{}
 		r.room.Subscribe(wire.RoleScreen, late)
-		wantNames(t, "who comes late", late, "ann", "cid", "bob")
+		wantArrivals(t, "who comes late", late, "ann", "cid", "bob")
 	})
 }
 
-// Ten thousand in a room are a dozen names: those who came last.
-func TestOnlyTheLatestArrivalsAreTold(t *testing.T) {
+func TestOnlyTheNewestArrivalsAreShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		screen := &recordingClient{}
@@ -88,19 +87,19 @@ func TestOnlyTheLatestArrivalsAreTold(t *testing.T) {
 			want = append(want, fmt.Sprint("guest", 299-n))
 		}
 		time.Sleep(time.Second)
-		wantNames(t, "three hundred came", screen, want...)
+		wantArrivals(t, "three hundred came", screen, want...)
 	})
 }
 
-// From the countdown to the end there is something else to look at, and nothing to pay for.
-func TestNobodyIsToldWhoIsHereWhileItRains(t *testing.T) {
+// From the countdown to the end pages show other things, so arrivals would be sent for nothing.
+func TestNoArrivalsAreReportedDuringARound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		r.join(r.room, r.books.Join(code, "ann"))
 		screen := &recordingClient{}
 		r.room.Subscribe(wire.RoleScreen, screen)
 		time.Sleep(time.Second)
-		wantNames(t, "before", screen, "ann")
+		wantArrivals(t, "before", screen, "ann")
 		round := r.startRound(newRound())
 		for _, at := range []game.Moment{round.StartsAt - 1000, round.StartsAt + 5000} {
 			sleepUntil(at)
@@ -111,16 +110,16 @@ func TestNobodyIsToldWhoIsHereWhileItRains(t *testing.T) {
 					}
 				}
 			})
-			wantNames(t, "meanwhile", screen)
+			wantArrivals(t, "meanwhile", screen)
 		}
 		r.redis.closeRound(round.ID, game.Stopped)
 		time.Sleep(time.Second)
-		wantNames(t, "afterwards", screen, "ann")
+		wantArrivals(t, "afterwards", screen, "ann")
 	})
 }
 
-// A name that the host took off the wall must not come back to it: whoever is blocked is gone at once, though their connection
-// still ends.
+// A nickname that the host removed from the wall must not come back: a blocked player is not shown any more, even while their connection
+// is still being closed.
 func TestABlockedPlayerIsNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := &blocklist{}
@@ -130,15 +129,15 @@ func TestABlockedPlayerIsNotShown(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		_, tab := r.join(r.room, bob)
 		time.Sleep(2 * time.Second)
-		wantNames(t, "before", tab, "bob", "ann")
+		wantArrivals(t, "before", tab, "bob", "ann")
 		list.set(nil, ann.ID)
 		r.rooms.HandleEvent(game.Event{Room: code})
 		time.Sleep(2 * time.Second)
-		wantNames(t, "ann is blocked", tab, "bob")
+		wantArrivals(t, "ann is blocked", tab, "bob")
 	})
 }
 
-// renaming are books in which players can get another nickname.
+// renamableBooks are books in which a player can be renamed.
 type renamableBooks struct {
 	*testkit.Books
 	mu      sync.Mutex
@@ -156,17 +155,17 @@ func (b *renamableBooks) Nicknames(ctx context.Context, players []string) (map[s
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for player, nickname := range b.renamed {
-		if _, asked := found[player]; asked {
+		if _, queried := found[player]; queried {
 			found[player] = nickname
 		}
 	}
 	return found, err //nolint:wrapcheck // the test's own
 }
 
-// A host renames whoever calls themselves something that should not be on a wall: it is gone within a second where the change
-// is heard of, else when names are read again.
+// A host renames a player whose nickname is not fit for a wall. It is gone within a second if the event of the change arrives, and when
+// nicknames are read again if it is lost.
 func TestARenamedPlayerIsShownByTheirNewName(t *testing.T) {
-	for name, heard := range map[string]bool{"heard": true, "not heard": false} {
+	for name, eventArrives := range map[string]bool{"event arrives": true, "event is lost": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				books := &renamableBooks{Books: testkit.NewBooks(code)}
@@ -176,21 +175,21 @@ func TestARenamedPlayerIsShownByTheirNewName(t *testing.T) {
 				screen := &recordingClient{}
 				r.room.Subscribe(wire.RoleScreen, screen)
 				time.Sleep(2 * time.Second)
-				wantNames(t, "before", screen, "rude")
+				wantArrivals(t, "before", screen, "rude")
 				books.rename(ann.ID, "ann")
 				wait := nicknameLifetime + 2*time.Second
-				if heard {
+				if eventArrives {
 					r.rooms.HandleEvent(game.Event{Room: code, ForHosts: "players_changed"})
 					wait = time.Second
 				}
 				time.Sleep(wait)
-				wantNames(t, "afterwards", screen, "ann")
+				wantArrivals(t, "afterwards", screen, "ann")
 			})
 		})
 	}
 }
 
-// However arrivals are spread over instances and in whatever order they are read, the dozen that is told is the same.
+// However arrivals are spread over instances, and in whatever order they are read, the same ones are shown.
 func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) game.Arrival {
@@ -223,7 +222,7 @@ func TestTheNewestArrivalsDoNotDependOnTheirOrder(t *testing.T) {
 	})
 }
 
-// Two instances, real messages between them: who comes in at one is told at both, in the same order.
+// With real Redis between two instances, both show the same arrivals in the same order.
 func TestArrivalsAreTheSameOnTwoInstances(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
@@ -238,9 +237,9 @@ func TestArrivalsAreTheSameOnTwoInstances(t *testing.T) {
 			want = append([]wire.Arrival{{Player: player.ID, Nickname: player.Nickname}}, want...)
 			for i, screen := range screens {
 				testkit.Eventually(t, 10*time.Second, func() error {
-					heard := tallies(t, screen)
-					if len(heard) == 0 || !slices.Equal(heard[len(heard)-1].Arrivals, want) {
-						return fmt.Errorf("screen %d does not show %v after %d tallies", i, want, len(heard))
+					received := tallies(t, screen)
+					if len(received) == 0 || !slices.Equal(received[len(received)-1].Arrivals, want) {
+						return fmt.Errorf("screen %d does not show %v after %d tallies", i, want, len(received))
 					}
 					return nil
 				})

@@ -9,9 +9,9 @@ import (
 	"redrain/internal/game"
 )
 
-// A session's claims count as known only once they were read in the round at hand. Nobody read them for who was there before the
-// round began, so that instance asked Redis for every tap of theirs.
-func TestMissedIsToldToThoseWhoWereThereBeforeTheRound(t *testing.T) {
+// A session's claims count as known only once they were read in the current round. They were not read for players who had joined before
+// the round started, so all their taps were submitted.
+func TestMissedIsAnsweredToPlayersWhoJoinedBeforeTheRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		session, tab := r.join(r.room, r.books.Join(code, "ann"))
@@ -26,7 +26,7 @@ func TestMissedIsToldToThoseWhoWereThereBeforeTheRound(t *testing.T) {
 	})
 }
 
-// A snapshot is a little old when it is spoken of. One from just before the start put a raining round back into its countdown.
+// A snapshot is a little old when it is applied. One from just before the start put a raining round back into its countdown.
 func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -53,8 +53,9 @@ func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 	})
 }
 
-// A round that this instance has not heard of yet is looked up; bombs won in it, and drops that were not falling yet.
-func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
+// A tap on a round that this instance does not know yet has the round looked up. Without the checks, bombs and drops that had not fallen yet
+// won.
+func TestATapOnARoundJustStartedIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		session, _ := r.join(r.room, r.books.Join(code, "ann"))
@@ -65,7 +66,7 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 		seen := make(map[game.DropKind]bool)
 		for id := game.DropID(1); id <= 40; id++ {
 			drop, _ := schedule.Find(id)
-			asked := len(r.committer.submitted)
+			before := len(r.committer.submitted)
 			answer, err := r.room.TapOtherRound(t.Context(), session, round.ID, id, &answerRecorder{})
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +78,7 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 			case drop.Kind == game.KindBomb:
 				want = game.Bomb
 			}
-			if answer.Outcome != want || (len(r.committer.submitted) > asked) != (want == "") {
+			if answer.Outcome != want || (len(r.committer.submitted) > before) != (want == "") {
 				t.Errorf("drop %d, a %s at %d ms, tapped at 300: %q", id, drop.Kind, drop.AtMS, answer.Outcome)
 			}
 			seen[drop.Kind] = true
@@ -88,7 +89,7 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 	})
 }
 
-// Taps on a round that is long over made the room read everything again, as often as anybody liked to tap.
+// Each tap on a round that was over for long made the room read everything again.
 func TestTapsOnAnOldRoundDoNotMakeTheRoomReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -112,82 +113,82 @@ func TestTapsOnAnOldRoundDoNotMakeTheRoomReadAgain(t *testing.T) {
 	})
 }
 
-// The room's claims were read for the seats that were there before the snapshot. Who sat down in between, and whose claim was
-// not heard of, missed it for good: the snapshot counted it as known.
-func TestWhoSitsDownWhileClaimsAreReadMissesNone(t *testing.T) {
+// A catch-up read the claims of the sessions from before its snapshot. If a player joined in between, and the event of their claim was lost,
+// they missed the claim for good, because the snapshot counted it as known.
+func TestAPlayerWhoJoinsDuringACatchUpMissesNoClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
 		round := r.startRound(newRound())
 		sleepUntil(round.StartsAt + 5000)
 		synctest.Wait()
-		held, sat := make(chan struct{}), make(chan struct{})
+		reached, joined := make(chan struct{}), make(chan struct{})
 		r.redis.withLock(func(redis *fakeRedis) {
 			redis.before = func(what string) {
 				if what == "snapshot" && !r.room.claimsMissed.Load() {
 					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
-					close(held)
-					<-sat
+					close(reached)
+					<-joined
 				}
 			}
 			r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil }
 		})
 		r.room.claimsMissed.Store(true)
-		<-held
+		<-reached
 		_, tab := r.join(r.room, ann)
-		r.redis.claim(round.ID, 3, ann.ID) // not heard
+		r.redis.claim(round.ID, 3, ann.ID) // its event is lost
 		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = nil })
-		close(sat)
+		close(joined)
 		time.Sleep(3 * time.Second)
-		if said := claimMessages(t, tab); len(said) != 1 {
-			t.Errorf("the page was told of %v", said)
+		if sent := claimMessages(t, tab); len(sent) != 1 {
+			t.Errorf("the page was sent %v", sent)
 		}
 	})
 }
 
-// Claims were read in one round while another began: what was heard of the new one was forgotten.
-func TestClaimsReadWhileAnotherRoundBeginsDoNotEraseIts(t *testing.T) {
+// A session's claims were read in one round while another one started. Claims of the new one that had arrived were lost.
+func TestClaimsReadWhileAnotherRoundStartsDoNotEraseItsClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
 		first := r.startRound(newRound())
 		sleepUntil(first.StartsAt + 5000)
 		synctest.Wait()
-		held, let := make(chan struct{}), make(chan struct{})
+		reached, release := make(chan struct{}), make(chan struct{})
 		r.redis.withLock(func(redis *fakeRedis) {
 			redis.before = func(what string) {
 				if what == "claims" {
 					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
-					close(held)
-					<-let
+					close(reached)
+					<-release
 				}
 			}
 		})
-		tab, sat := &recordingClient{}, make(chan struct{})
+		tab, joined := &recordingClient{}, make(chan struct{})
 		go func() {
-			defer close(sat)
+			defer close(joined)
 			if _, err := r.room.Join(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
 				t.Error(err)
 			}
 		}()
-		<-held
+		<-reached
 		r.redis.closeRound(first.ID, game.Stopped)
 		second := r.startRound(newRound(func(s *game.Settings) { s.Countdown = 0 }))
 		time.Sleep(time.Second)
 		r.redis.claim(second.ID, 3, ann.ID)
 		synctest.Wait()
-		close(let)
-		<-sat
-		said := welcomes(t, tab)[0]
-		if said.Round.ID != second.ID || len(said.Claims) != 1 || said.Claims[0].Drop != 3 {
-			t.Errorf("welcome with round %s and claims %v, want %s and one", said.Round.ID, said.Claims, second.ID)
+		close(release)
+		<-joined
+		welcome := welcomes(t, tab)[0]
+		if welcome.Round.ID != second.ID || len(welcome.Claims) != 1 || welcome.Claims[0].Drop != 3 {
+			t.Errorf("welcome with round %s and claims %v, want %s and one", welcome.Round.ID, welcome.Claims, second.ID)
 		}
 	})
 }
 
-// The session of somebody who comes back after more than a minute was swept while their claims were read; a claim that was heard of
-// in that moment went to nobody.
-func TestASeatIsNotSweptWhileSomebodySitsDown(t *testing.T) {
+// The session of a player who came back after more than a minute expired while their claims were read, so a claim that arrived in that moment
+// was not sent to them.
+func TestASessionDoesNotExpireWhileItsPlayerJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
@@ -196,7 +197,7 @@ func TestASeatIsNotSweptWhileSomebodySitsDown(t *testing.T) {
 		time.Sleep(sessionIdleTimeout)
 		r.startRound(newRound(func(s *game.Settings) { s.Countdown = 0 }))
 		synctest.Wait()
-		held, let := make(chan struct{}), make(chan struct{})
+		reached, release := make(chan struct{}), make(chan struct{})
 		r.room.mu.Lock() // as old as it can be without being swept yet
 		if r.room.sessions[ann.ID] == nil {
 			r.room.sessions[ann.ID] = session
@@ -207,34 +208,33 @@ func TestASeatIsNotSweptWhileSomebodySitsDown(t *testing.T) {
 			redis.before = func(what string) {
 				if what == "claims" {
 					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
-					close(held)
-					<-let
+					close(reached)
+					<-release
 				}
 			}
 		})
 		tab = &recordingClient{}
-		sat := make(chan struct{})
+		joined := make(chan struct{})
 		go func() {
-			defer close(sat)
+			defer close(joined)
 			if _, err := r.room.Join(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
 				t.Error(err)
 			}
 		}()
-		<-held
-		time.Sleep(time.Second) // a report, which sweeps
+		<-reached
+		time.Sleep(time.Second) // a report, which removes expired sessions
 		r.room.mu.Lock()
 		if r.room.sessions[ann.ID] == nil {
-			t.Error("the session was swept")
+			t.Error("the session expired")
 		}
 		r.room.mu.Unlock()
-		close(let)
-		<-sat
+		close(release)
+		<-joined
 	})
 }
 
-// Every message of Redis' was lost for a while, the tally's too: only a refresh saw that packets were gone, and it did not look
-// for whose they were.
-func TestASilentLossIsNoticedWithinTwoSeconds(t *testing.T) {
+// All events were lost for a while, tallies too. Only a snapshot showed that there were claims, and their players were not looked for.
+func TestLostEventsAreNoticedWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
@@ -249,8 +249,8 @@ func TestASilentLossIsNoticedWithinTwoSeconds(t *testing.T) {
 			r.redis.claim(round.ID, game.DropID(ms/1000), ann.ID)
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if said := claimMessages(t, tab); len(said) != before+1 {
-				t.Fatalf("two seconds after a claim that nobody heard of: %v", said)
+			if sent := claimMessages(t, tab); len(sent) != before+1 {
+				t.Fatalf("two seconds after a claim whose event was lost: %v", sent)
 			}
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// say publishes a notice to whoever listens to the room.
+// publishNotice publishes a notice to the room.
 func (r *fixture) publishNotice(code string) {
 	r.redis.withLock(func(redis *fakeRedis) {
 		redis.publish(game.Event{Room: r.room.code, Notice: wire.Encode(wire.Notice{Code: code})})
@@ -47,8 +47,7 @@ func TestARoomThatIsNotThere(t *testing.T) {
 	})
 }
 
-// What keeps a room from opening is not remembered.
-func TestARoomOpensOnceItsPartsWorkAgain(t *testing.T) {
+func TestAFailureToLoadARoomIsNotRemembered(t *testing.T) {
 	for _, part := range []string{"subscribe", "snapshot"} {
 		t.Run(part, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -75,9 +74,8 @@ func TestARoomOpensOnceItsPartsWorkAgain(t *testing.T) {
 	}
 }
 
-// A room stays for half a minute after its last member, so that a reload comes back to it; then it is unsubscribed and its
-// loops end.
-func TestARoomIsGivenUpHalfAMinuteAfterItsLastLeave(t *testing.T) {
+// A room stays open for half a minute after its last user, so that a reload finds it as it was. Then it is unsubscribed and its loops end.
+func TestARoomIsClosedHalfAMinuteAfterItsLastRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		second := r.acquireRoom()
@@ -87,7 +85,7 @@ func TestARoomIsGivenUpHalfAMinuteAfterItsLastLeave(t *testing.T) {
 		r.rooms.Release(r.room)
 		time.Sleep(5 * time.Minute)
 		if r.rooms.find(code) != r.room {
-			t.Fatal("given up while somebody is in it")
+			t.Fatal("closed while somebody is in it")
 		}
 		r.rooms.Release(second)
 		time.Sleep(29 * time.Second)
@@ -97,11 +95,11 @@ func TestARoomIsGivenUpHalfAMinuteAfterItsLastLeave(t *testing.T) {
 		r.rooms.Release(r.room)
 		time.Sleep(30 * time.Second)
 		if r.rooms.find(code) != r.room {
-			t.Error("given up before its time")
+			t.Error("closed before its time")
 		}
 		time.Sleep(11 * time.Second)
 		if r.rooms.find(code) != nil || r.redis.callCount("unsubscribe") != 1 {
-			t.Error("not given up")
+			t.Error("not closed")
 		}
 		r.room.loops.Wait() // or the bubble deadlocks
 		if again := r.acquireRoom(); again == r.room {
@@ -110,16 +108,16 @@ func TestARoomIsGivenUpHalfAMinuteAfterItsLastLeave(t *testing.T) {
 	})
 }
 
-// Whoever enters while a room is being given up waits for that: its unsubscription must not overtake their subscription.
-func TestEnteringWhileARoomIsGivenUpKeepsTheSubscription(t *testing.T) {
+// An Acquire while the room is being closed waits for that, so that the unsubscription cannot arrive after the new subscription.
+func TestAcquireWaitsWhileTheRoomIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
-		leaving, let := make(chan struct{}), make(chan struct{})
+		leaving, release := make(chan struct{}), make(chan struct{})
 		r.redis.withLock(func(redis *fakeRedis) {
 			redis.before = func(what string) {
 				if what == "unsubscribe" {
 					close(leaving)
-					<-let
+					<-release
 				}
 			}
 		})
@@ -138,19 +136,19 @@ func TestEnteringWhileARoomIsGivenUpKeepsTheSubscription(t *testing.T) {
 		if _, err := r.rooms.Acquire(impatient, code); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("enter: %v", err)
 		}
-		close(let)
+		close(release)
 		r.room = <-entered
 		m := &recordingClient{}
 		r.room.Subscribe(wire.RoleScreen, m)
 		r.publishNotice("hello")
 		if len(noticeMessages(t, m)) != 1 {
-			t.Error("the room hears nothing")
+			t.Error("the client got no notice")
 		}
 	})
 }
 
-// People come and go around the moment at which empty rooms are given up; whoever is in hears everything.
-func TestComingAndGoingNeverLosesTheSubscription(t *testing.T) {
+// Rooms are acquired and released around the moment at which idle rooms are closed. Every client receives events.
+func TestAcquireAndReleaseNeverLoseTheSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		r.rooms.Release(r.room)
@@ -171,7 +169,7 @@ func TestComingAndGoingNeverLosesTheSubscription(t *testing.T) {
 					})
 					time.Sleep(time.Second)
 					if len(noticeMessages(t, m)) < 1 {
-						t.Errorf("step %d: nothing heard", step)
+						t.Errorf("step %d: no notice", step)
 					}
 					room.Unsubscribe(m)
 					r.rooms.Release(room)
@@ -187,15 +185,15 @@ func TestComingAndGoingNeverLosesTheSubscription(t *testing.T) {
 	})
 }
 
-func TestWhoStopsWaitingForARoomIsNotCounted(t *testing.T) {
+func TestACancelledAcquireIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		redis := newFakeRedis()
 		i := newInstance(t, redis, testkit.NewBooks(code), "one")
-		let := make(chan struct{})
+		release := make(chan struct{})
 		redis.withLock(func(redis *fakeRedis) {
 			redis.before = func(what string) {
 				if what == "subscribe" {
-					<-let
+					<-release
 				}
 			}
 		})
@@ -204,7 +202,7 @@ func TestWhoStopsWaitingForARoomIsNotCounted(t *testing.T) {
 		if _, err := i.rooms.Acquire(impatient, code); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("enter: %v", err)
 		}
-		close(let)
+		close(release)
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		if i.rooms.find(code) != nil {
@@ -213,8 +211,8 @@ func TestWhoStopsWaitingForARoomIsNotCounted(t *testing.T) {
 	})
 }
 
-// Closing the rooms of one instance hands the lease to another at once.
-func TestCloseReturnsTheLease(t *testing.T) {
+// When one instance closes its rooms, another one can take the lease at once.
+func TestCloseReleasesTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		synctest.Wait()
@@ -239,43 +237,43 @@ func TestCloseReturnsTheLease(t *testing.T) {
 	})
 }
 
-// The rooms' lock was held while leases were given back: whatever was heard from Redis waited for that.
-func TestHearDoesNotWaitForClose(t *testing.T) {
+// The lock of the rooms was held while leases were released, and HandleEvent waited for it.
+func TestHandleEventDoesNotWaitForClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		synctest.Wait()
-		held, let := make(chan struct{}), make(chan struct{})
+		reached, release := make(chan struct{}), make(chan struct{})
 		r.redis.withLock(func(redis *fakeRedis) {
 			redis.before = func(what string) {
 				if what == "report" {
 					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
-					close(held)
-					<-let
+					close(reached)
+					<-release
 				}
 			}
 		})
 		closed := make(chan struct{})
 		go func() { r.rooms.Close(); close(closed) }()
-		<-held
-		heard := make(chan struct{})
+		<-reached
+		returned := make(chan struct{})
 		go func() {
 			r.rooms.HandleEvent(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
-			close(heard)
+			close(returned)
 		}()
 		time.Sleep(10 * time.Second) // with the mutex held the bubble could not even move its clock
 		select {
-		case <-heard:
+		case <-returned:
 		default:
-			t.Error("Hear waits")
+			t.Error("HandleEvent waits")
 		}
-		close(let)
+		close(release)
 		<-closed
 	})
 }
 
-// Empty rooms ended one after the other, each waiting for Redis, and whoever wanted to enter one of them waited for all before
-// it. Here some end at once, and the others can be entered until it is their turn.
-func TestAStalledRedisKeepsNobodyFromEnteringAnotherRoom(t *testing.T) {
+// Idle rooms were closed one after the other, each waiting for Redis, and an Acquire of one of them waited for all before it. Now several are
+// closed at once, and the others can be acquired until it is their turn.
+func TestAStalledRedisDoesNotDelayAcquire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const count = 3 * maxClosing
 		codes := make([]string, count)
@@ -293,7 +291,7 @@ func TestAStalledRedisKeepsNobodyFromEnteringAnotherRoom(t *testing.T) {
 		}
 		redis.withLock(func(redis *fakeRedis) { redis.hangs = func(string) bool { return true } })
 		time.Sleep(roomIdleTimeout - time.Second)
-		waiting := func() (codes []string) { // rooms that are not being given up yet
+		waiting := func() (codes []string) { // rooms that are not being closed yet
 			i.rooms.mu.Lock()
 			defer i.rooms.mu.Unlock()
 			for code, e := range i.rooms.rooms {

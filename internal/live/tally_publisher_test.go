@@ -10,8 +10,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// gaps are the times between what one member heard of a type, from a moment on.
-func gaps(m *recordingClient, kind string, from time.Time) (count int, shortest, longest time.Duration) {
+// frameGaps returns how many frames of a kind a client was sent from a moment on, and the shortest and longest times between them.
+func frameGaps(m *recordingClient, kind string, from time.Time) (count int, shortest, longest time.Duration) {
 	shortest = time.Hour
 	last := from
 	for _, f := range m.all() {
@@ -27,8 +27,8 @@ func gaps(m *recordingClient, kind string, from time.Time) (count int, shortest,
 	return count, shortest, longest
 }
 
-// Hosts and screens hear up to four tallies a second while something changes, players one; both at least one in two seconds
-// when nothing does.
+// Hosts and screens are sent up to four tallies a second while something changes, and players one. Otherwise both are sent at least one
+// in two seconds.
 func TestThePaceOfTallies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -38,7 +38,7 @@ func TestThePaceOfTallies(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		check := func(what string, m *recordingClient, from time.Time, least, most int, apart, longest time.Duration) {
 			t.Helper()
-			count, shortest, longestGap := gaps(m, "tally", from)
+			count, shortest, longestGap := frameGaps(m, "tally", from)
 			if count < least || count > most || shortest < apart || longestGap > longest {
 				t.Errorf("%s: %d tallies, %v to %v apart", what, count, shortest, longestGap)
 			}
@@ -59,14 +59,14 @@ func TestThePaceOfTallies(t *testing.T) {
 	})
 }
 
-// A second's tallies to thousands of phones are spread over that second.
-func TestPlayersHearTheTallyInTurns(t *testing.T) {
+// A tally is sent to players over a second, and not to thousands of phones at once.
+func TestTalliesToPlayersAreStaggered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
-		var members []*recordingClient
+		var clients []*recordingClient
 		for n := range 200 {
 			_, m := r.join(r.room, r.books.Join(code, fmt.Sprint("player ", n)))
-			members = append(members, m)
+			clients = append(clients, m)
 		}
 		time.Sleep(5 * time.Second)
 		from := time.Now()
@@ -75,7 +75,7 @@ func TestPlayersHearTheTallyInTurns(t *testing.T) {
 		})
 		time.Sleep(1100 * time.Millisecond)
 		moments := make(map[time.Duration]int)
-		for n, m := range members {
+		for n, m := range clients {
 			count := 0
 			for _, f := range m.all() {
 				if f.kind == "tally" && f.at.After(from) {
@@ -84,15 +84,15 @@ func TestPlayersHearTheTallyInTurns(t *testing.T) {
 				}
 			}
 			if count != 1 {
-				t.Errorf("player %d heard it %d times", n, count)
+				t.Errorf("player %d got it %d times", n, count)
 			}
 		}
 		if len(moments) != shardCount {
-			t.Errorf("heard in %d moments, want %d", len(moments), shardCount)
+			t.Errorf("sent in %d moments, want %d", len(moments), shardCount)
 		}
 		for moment, count := range moments {
-			if count != len(members)/shardCount {
-				t.Errorf("%d players hear it after %v, want %d", count, moment, len(members)/shardCount)
+			if count != len(clients)/shardCount {
+				t.Errorf("%d players got it after %v, want %d", count, moment, len(clients)/shardCount)
 			}
 		}
 	})
@@ -119,7 +119,7 @@ func TestOldTalliesAreIgnored(t *testing.T) {
 			seen = append(seen, [2]int64{tally.Epoch - epoch, tally.Serial})
 		}
 		if fmt.Sprint(seen) != "[[0 5] [1 1] [1 2]]" {
-			t.Errorf("heard %v", seen)
+			t.Errorf("got %v", seen)
 		}
 		late := &recordingClient{}
 		r.room.Subscribe(wire.RoleScreen, late)
@@ -129,7 +129,7 @@ func TestOldTalliesAreIgnored(t *testing.T) {
 	})
 }
 
-// Both instances report, the holder of the lease adds up; who is gone is not online, and a tab is not a player.
+// The holder of the lease adds up what all instances report. Players who left are not online, and a second tab is not a second player.
 func TestTheTallyCountsOverAllInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -149,8 +149,8 @@ func TestTheTallyCountsOverAllInstances(t *testing.T) {
 		}
 		r.redis.claim(round.ID, 7, ann.ID, bob.ID, ann.ID)
 		time.Sleep(time.Second)
-		heard := tallies(t, screen)
-		got := heard[len(heard)-1]
+		received := tallies(t, screen)
+		got := received[len(received)-1]
 		want := wire.Tally{
 			Type: wire.TypeTally, Round: round.ID, Epoch: got.Epoch, Serial: got.Serial, At: got.At, Online: 2, Taps: 6,
 			ClaimedPackets: 3, ClaimedCents: 300, LeftPackets: 7, LeftCents: 700,
@@ -164,21 +164,21 @@ func TestTheTallyCountsOverAllInstances(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("tally %+v\nwant  %+v", got, want)
 		}
-		asked, err := r.rooms.Tally(t.Context(), round)
-		asked.Epoch, asked.Serial, asked.At, asked.Type = got.Epoch, got.Serial, got.At, got.Type
-		if err != nil || fmt.Sprint(asked) != fmt.Sprint(want) {
-			t.Errorf("the API's tally %+v, %v", asked, err)
+		direct, err := r.rooms.Tally(t.Context(), round)
+		direct.Epoch, direct.Serial, direct.At, direct.Type = got.Epoch, got.Serial, got.At, got.Type
+		if err != nil || fmt.Sprint(direct) != fmt.Sprint(want) {
+			t.Errorf("the API's tally %+v, %v", direct, err)
 		}
 		there.Leave(two, away)
 		time.Sleep(time.Second)
-		heard = tallies(t, screen)
-		if last := heard[len(heard)-1]; last.Online != 1 {
+		received = tallies(t, screen)
+		if last := received[len(received)-1]; last.Online != 1 {
 			t.Errorf("%d online after one left", last.Online)
 		}
 	})
 }
 
-// The holder of the lease dies without a word: another instance publishes within two seconds.
+// The holder of the lease dies. Another instance publishes within two seconds.
 func TestAnotherInstanceTakesOverTheTally(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
@@ -219,8 +219,8 @@ func TestAnotherInstanceTakesOverTheTally(t *testing.T) {
 	})
 }
 
-// While SQL answers, nobody is shown without the name that it is about to tell.
-func TestATallyWaitsForItsNames(t *testing.T) {
+// While SQL replies, no tally is published without a nickname that SQL has.
+func TestATallyWaitsForItsNicknames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		screen := &recordingClient{}
@@ -234,12 +234,12 @@ func TestATallyWaitsForItsNames(t *testing.T) {
 		time.Sleep(activeInterval) // a little slow
 		heal()
 		time.Sleep(activeInterval)
-		heard := tallies(t, screen)
-		last := heard[len(heard)-1]
+		received := tallies(t, screen)
+		last := received[len(received)-1]
 		if len(last.Top) != 1 || len(last.Winners) != 1 {
 			t.Fatalf("%v after the claim the last tally is %+v", time.Since(claimed), last)
 		}
-		for _, tally := range heard {
+		for _, tally := range received {
 			for _, rank := range tally.Top {
 				if rank.Nickname != "ann" {
 					t.Errorf("rank %+v", rank)
@@ -249,8 +249,8 @@ func TestATallyWaitsForItsNames(t *testing.T) {
 	})
 }
 
-// A storm of nudges made the holder of the lease publish with each.
-func TestNudgesDoNotMakeTalliesFaster(t *testing.T) {
+// With many sync requests, the holder of the lease published a tally after each.
+func TestSyncRequestsDoNotMakeTalliesFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newFixture(t)
 		session, tab := r.join(r.room, r.books.Join(code, "ann"))

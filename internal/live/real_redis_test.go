@@ -16,7 +16,7 @@ import (
 	"redrain/internal/wire"
 )
 
-// process is an instance over a real Redis, or the embedded one.
+// redisInstance is an instance over a real Redis, or the embedded one.
 type redisInstance struct {
 	t            *testing.T
 	redis        *rdb.Client
@@ -34,7 +34,7 @@ func newRedisInstance(t *testing.T, address string, books *testkit.Books) *redis
 	}
 	p := &redisInstance{t: t, redis: redis}
 	p.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, g game.Grabbed) { p.rooms.RecordBatch(room, round, g) }})
-	p.subscription = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { p.rooms.HandleEvent(heard) })
+	p.subscription = redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(event game.Event) { p.rooms.HandleEvent(event) })
 	p.rooms = New(Options{
 		Books: books, Pool: redis, Subscription: p.subscription, Clock: redis.Clock(), Committer: p.committer, TapsPerSecond: 1000, TapBurst: 1000,
 	})
@@ -50,7 +50,7 @@ func newRedisInstance(t *testing.T, address string, books *testkit.Books) *redis
 	return p
 }
 
-// raining opens a round that has begun.
+// startRound starts a round without a countdown.
 func (p *redisInstance) startRound(books *testkit.Books, change ...func(*game.Settings)) game.Round {
 	p.t.Helper()
 	round := newRound(append(change, func(s *game.Settings) { s.Countdown = 0 })...)
@@ -73,7 +73,7 @@ func (p *redisInstance) addScreen() *recordingClient {
 	return m
 }
 
-// grab takes a packet for each player in its own call.
+// grab has each player win a packet, each in a call of its own.
 func (p *redisInstance) grab(round game.Round, drop game.DropID, players ...game.Player) {
 	p.t.Helper()
 	for _, player := range players {
@@ -84,7 +84,7 @@ func (p *redisInstance) grab(round game.Round, drop game.DropID, players ...game
 	}
 }
 
-// Ties on the leaderboard were ordered differently on two screens. Here who reached the total first is first, on both.
+// Players with the same total were ordered differently on two screens. Now the one who reached it first comes first, on both.
 func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
@@ -101,10 +101,10 @@ func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
 		want := []string{"player 0", "player 3", "player 2", "player 1"}
 		for n, screen := range screens {
 			testkit.Eventually(t, 10*time.Second, func() error {
-				heard := tallies(t, screen)
+				received := tallies(t, screen)
 				var names []string
-				if len(heard) > 0 {
-					for _, rank := range heard[len(heard)-1].Top {
+				if len(received) > 0 {
+					for _, rank := range received[len(received)-1].Top {
 						names = append(names, rank.Nickname)
 					}
 				}
@@ -126,7 +126,7 @@ func TestTiesAreTheSameOnTwoInstances(t *testing.T) {
 	})
 }
 
-// The instance that publishes is cut off from Redis: another one takes over within two seconds.
+// The holder of the lease is cut off from Redis. Another instance publishes the tally within two seconds.
 func TestALeaseIsTakenOverOnRedis(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
@@ -171,7 +171,7 @@ func TestALeaseIsTakenOverOnRedis(t *testing.T) {
 	})
 }
 
-// epoch is that of the latest tally, 0 before the first.
+// epoch is the epoch of the latest tally, 0 before the first.
 func (p *redisInstance) epoch() int64 {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
@@ -187,8 +187,8 @@ func hostOf(t *testing.T, address string) string {
 	return u.Host
 }
 
-// Invariant 8 over a real subscription: it is cut, claims are made, and whoever missed them is told once it is back.
-func TestClaimsMadeWhileTheSubscriptionWasDownAreTold(t *testing.T) {
+// Invariant 8 with a real subscription: its connection is cut, claims are made, and after the reconnection their players are sent them.
+func TestClaimsMadeWhileTheSubscriptionWasDownAreSent(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
 		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
@@ -210,35 +210,35 @@ func TestClaimsMadeWhileTheSubscriptionWasDownAreTold(t *testing.T) {
 		other.grab(round, 1, ann, bob)
 		proxy.Heal()
 		testkit.Eventually(t, 10*time.Second, func() error {
-			if said := claimMessages(t, tab); len(said) != 1 || said[0].Claim.Drop != 1 {
-				return fmt.Errorf("told of %v", said)
+			if sent := claimMessages(t, tab); len(sent) != 1 || sent[0].Claim.Drop != 1 {
+				return fmt.Errorf("was sent %v", sent)
 			}
 			return nil
 		})
-		other.grab(round, 2, ann) // and what comes now is heard
+		other.grab(round, 2, ann) // and later events arrive
 		testkit.Eventually(t, 10*time.Second, func() error {
-			if said := claimMessages(t, tab); len(said) != 2 {
-				return fmt.Errorf("told of %v", said)
+			if sent := claimMessages(t, tab); len(sent) != 2 {
+				return fmt.Errorf("was sent %v", sent)
 			}
 			return nil
 		})
 	})
 }
 
-// tab is one connection of a player who taps.
+// tab is one tab of a player, which taps.
 type tab struct {
 	*recordingClient
 	session *PlayerSession
 	answers *answerRecorder
 }
 
-// knows waits until the tab was told of claims of this sum, by results and claims together.
+// wantClaimTotal waits until the claims that the tab was sent, as results or as claims, have this total.
 func (m tab) wantClaimTotal(t *testing.T, name string, want game.Cents) {
 	t.Helper()
 	testkit.Eventually(t, 10*time.Second, func() error {
 		known := make(map[int]game.Cents)
-		for _, said := range claimMessages(t, m.recordingClient) {
-			known[said.Claim.Number] = said.Claim.Cents
+		for _, message := range claimMessages(t, m.recordingClient) {
+			known[message.Claim.Number] = message.Claim.Cents
 		}
 		for _, answer := range m.answers.all {
 			if answer.Number > 0 {
@@ -256,8 +256,8 @@ func (m tab) wantClaimTotal(t *testing.T, name string, want game.Cents) {
 	})
 }
 
-// Two instances, one storm: what was told adds up to what Redis holds.
-func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
+// Players with tabs on two instances tap as fast as they can. Each tab is sent exactly the claims that Redis has of its player.
+func TestTabsOnTwoInstancesAreSentAllClaimsInRedis(t *testing.T) {
 	testkit.EachRedis(t, func(t *testing.T, address string) {
 		books := testkit.NewBooks(code)
 		processes := []*redisInstance{newRedisInstance(t, address, books), newRedisInstance(t, address, books)}
@@ -276,7 +276,7 @@ func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 		}
 		testkit.Eventually(t, 10*time.Second, func() error {
 			for _, p := range processes {
-				if p.current() != round.ID || p.redis.Now() < round.StartsAt+edgeMS+100 {
+				if p.currentRound() != round.ID || p.redis.Now() < round.StartsAt+edgeMS+100 {
 					return fmt.Errorf("not in the middle of the round yet")
 				}
 			}
@@ -307,25 +307,51 @@ func TestWhatIsToldOnTwoInstancesIsWhatRedisHolds(t *testing.T) {
 		for _, claim := range claims {
 			held[claim.Player] += claim.Cents
 		}
-		heard := 0
+		answered := 0
 		for player, both := range tabs {
 			for n, tab := range both {
-				heard += len(tab.answers.all)
+				answered += len(tab.answers.all)
 				tab.wantClaimTotal(t, fmt.Sprintf("tab %d of %s", n, player), held[player])
 			}
 		}
-		if heard != taps || len(claims) == 0 {
-			t.Errorf("%d answers to %d taps, %d claims", heard, taps, len(claims))
+		if answered != taps || len(claims) == 0 {
+			t.Errorf("%d answers to %d taps, %d claims", answered, taps, len(claims))
 		}
 	})
 }
 
-// current is the round that the room shows.
-func (p *redisInstance) current() string {
+// currentRound is the id of the room's current round.
+func (p *redisInstance) currentRound() string {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
 	if p.room.state == nil {
 		return ""
 	}
 	return p.room.state.round.ID
+}
+
+// The connection of an instance's subscription stayed open, but nothing arrived any more. Its screens never changed again. Now the connection
+// is replaced.
+func TestAScreenGoesOnAfterItsSubscriptionStalled(t *testing.T) {
+	address := testkit.Redis(t).URL
+	books := testkit.NewBooks(code)
+	proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
+	stalled, other := newRedisInstance(t, "redis://"+proxy.Addr, books), newRedisInstance(t, address, books)
+	screen := stalled.addScreen()
+	round := other.startRound(books)
+	shows := func(within time.Duration, want int) {
+		t.Helper()
+		testkit.Eventually(t, within, func() error {
+			received := tallies(t, screen)
+			if len(received) == 0 || received[len(received)-1].ClaimedPackets != want {
+				return fmt.Errorf("the screen does not show %d claims", want)
+			}
+			return nil
+		})
+	}
+	other.grab(round, 1, books.Join(code, "ann"))
+	shows(10*time.Second, 1)
+	proxy.Stall()
+	other.grab(round, 1, books.Join(code, "bob"), books.Join(code, "cyd"))
+	shows(7*time.Second, 3) // five until it is noticed, and two as ever
 }
