@@ -46,7 +46,7 @@ type app struct {
 	lossDetector *settle.LossDetector
 	payouts      *payout.Sender // nil where nothing is paid out, or by others
 	rooms        *live.Rooms
-	ear          *rdb.Subscription
+	subscription *rdb.Subscription
 	gate         *gate.Gate
 	sessions     *api.Sessions
 	// rehearsals come and go by this instance's own door.
@@ -131,12 +131,12 @@ func (a *app) openRooms(context.Context) error {
 	a.rounds = rounds.New(a.books, a.redis, rounds.Options{Embedded: a.embedded != nil, Log: a.log})
 	a.openSettler()
 	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
-		a.rooms.Grabbed(room, round, grabbed)
+		a.rooms.RecordBatch(room, round, grabbed)
 		a.recordGrants(room, round, grabbed)
 	}})
-	a.ear = a.redis.Subscribe(context.Background(), a.log, a.handleEvent)
+	a.subscription = a.redis.Subscribe(context.Background(), a.log, a.handleEvent)
 	a.rooms = live.New(live.Options{
-		Books: a.books, Pool: a.redis, Ear: a.ear, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
+		Books: a.books, Pool: a.redis, Subscription: a.subscription, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
 		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,
 	})
 	keeping, end := context.WithCancel(context.Background())
@@ -195,7 +195,7 @@ func (a *app) openDoors(ctx context.Context) error {
 func (a *app) checks() []api.Check {
 	return []api.Check{
 		{Name: "redis", Run: a.redis.CheckReady, Latency: a.redis.ProbeLatency},
-		{Name: "redis pub/sub", Run: a.ear.Check, Latency: a.ear.EchoLatency},
+		{Name: "redis pub/sub", Run: a.subscription.Check, Latency: a.subscription.EchoLatency},
 		{Name: "database", Run: a.books.Ping},
 	}
 }

@@ -37,7 +37,7 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 // handleEvent passes an event from Redis on to the loss detector and to the rooms.
 func (a *app) handleEvent(event game.Event) {
 	a.lossDetector.HandleEvent(event)
-	a.rooms.Hear(event)
+	a.rooms.HandleEvent(event)
 }
 
 // recordGrants tells the loss detector which claim numbers were granted.

@@ -189,7 +189,7 @@ func (a *app) leaveRooms(context.Context) error {
 		return nil
 	}
 	a.rooms.Close()
-	return a.ear.Close()
+	return a.subscription.Close()
 }
 
 func (a *app) waitForSettling(context.Context) error {

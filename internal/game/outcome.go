@@ -99,7 +99,7 @@ func OutcomeOfLetter(letter byte) (Outcome, error) {
 	return "", fmt.Errorf("no outcome has the letter %q", letter)
 }
 
-// Waiter receives the answers to its taps. Answered is called once for each tap, from another goroutine, and must not block.
-type Waiter interface {
-	Answered(tap Tap, answer Answer)
+// AnswerHandler receives the answers to taps. HandleAnswer is called once for each tap, from another goroutine, and must not block.
+type AnswerHandler interface {
+	HandleAnswer(tap Tap, answer Answer)
 }

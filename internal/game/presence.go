@@ -3,11 +3,11 @@ package game
 // Changes is what an instance tells Redis of who came to a room and who left it. Redis keeps a mark with each player for each
 // instance where they are, so it counts a player once.
 type Changes struct {
-	Mark       int64 // the instance's own, as far as it knows; 0: none
-	Since      int64 // the serial of the changes that are known to have come through
-	Serial     int64 // of these changes; the same as before if there are none
-	Came, Left []string
-	Unsent     int // by how many the marks will grow with the changes that are yet to be told
+	Mark         int64 // the instance's own, as far as it knows; 0: none
+	Since        int64 // the serial of the changes that are known to have come through
+	Serial       int64 // of these changes; the same as before if there are none
+	Joined, Left []string
+	Unsent       int // by how many the marks will grow with the changes that are yet to be told
 }
 
 // Presence is who is in a room at one instance, and what Redis has yet to be told of it. The zero value is an empty room. Not safe
@@ -46,7 +46,7 @@ func (p *Presence) Leave(player string) {
 func (p *Presence) Online() int { return len(p.here) }
 
 // Waits reports whether there is something to tell.
-func (p *Presence) Waits() bool { return len(p.changes) > 0 }
+func (p *Presence) HasChanges() bool { return len(p.changes) > 0 }
 
 // change takes note of a change, which undoes one before it unless Redis may know of that.
 func (p *Presence) change(player string, here bool) {
@@ -83,7 +83,7 @@ func (p *Presence) Next(most int) Changes {
 		sent[player] = here
 		next.Unsent -= grows(here)
 		if here {
-			next.Came = append(next.Came, player)
+			next.Joined = append(next.Joined, player)
 		} else {
 			next.Left = append(next.Left, player)
 		}
@@ -108,7 +108,7 @@ func (p *Presence) Next(most int) Changes {
 
 // Told takes note that what Next returned last was answered, and reports whether it came through. Another mark than before says
 // that it did not, and that Redis has lost what it knew: it is to be told everything anew.
-func (p *Presence) Told(mark int64) bool {
+func (p *Presence) Confirm(mark int64) bool {
 	same := mark == p.mark
 	if same {
 		p.settle()

@@ -10,7 +10,7 @@ import (
 
 // told is what Redis has after some changes came through.
 func told(marks map[string]bool, c Changes) {
-	for _, player := range c.Came {
+	for _, player := range c.Joined {
 		marks[player] = true
 	}
 	for _, player := range c.Left {
@@ -23,7 +23,7 @@ func TestOppositeChangesAreNotTold(t *testing.T) {
 	var p Presence
 	p.Enter("ann")
 	p.Leave("ann")
-	if next := p.Next(10); p.Waits() || len(next.Came)+len(next.Left) > 0 || next.Serial != 0 {
+	if next := p.Next(10); p.HasChanges() || len(next.Joined)+len(next.Left) > 0 || next.Serial != 0 {
 		t.Errorf("told %+v", next)
 	}
 	p.Enter("ann")
@@ -32,8 +32,8 @@ func TestOppositeChangesAreNotTold(t *testing.T) {
 	if next := p.Next(10); !slices.Equal(next.Left, []string{"ann"}) {
 		t.Errorf("the answer was lost, and told is %+v", next)
 	}
-	p.Told(0)
-	if p.Waits() {
+	p.Confirm(0)
+	if p.HasChanges() {
 		t.Error("it came through, and waits to be told")
 	}
 }
@@ -47,7 +47,7 @@ func TestPresenceIsToldInSmallPartsUntilRedisHasIt(t *testing.T) {
 		marks, here, mark := make(map[string]bool), make(map[string]bool), int64(0)
 		tell := func(arrives, answered bool) {
 			next := p.Next(most)
-			if len(next.Came)+len(next.Left) > most {
+			if len(next.Joined)+len(next.Left) > most {
 				t.Fatalf("one part is %+v", next)
 			}
 			if arrives && next.Mark == mark {
@@ -56,7 +56,7 @@ func TestPresenceIsToldInSmallPartsUntilRedisHasIt(t *testing.T) {
 					t.Fatalf("there are %d marks after %+v, and %d are here", len(marks), next, p.Online())
 				}
 			}
-			if answered && p.Told(mark) != (next.Mark == mark) {
+			if answered && p.Confirm(mark) != (next.Mark == mark) {
 				t.Fatalf("mark %d came through as %d", next.Mark, mark)
 			}
 		}
@@ -80,7 +80,7 @@ func TestPresenceIsToldInSmallPartsUntilRedisHasIt(t *testing.T) {
 				clear(marks)
 			}
 		}
-		for tell(true, true); p.Waits(); {
+		for tell(true, true); p.HasChanges(); {
 			tell(true, true)
 		}
 		if p.Online() != len(here) || fmt.Sprint(marks) != fmt.Sprint(here) {

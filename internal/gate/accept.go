@@ -50,7 +50,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, err)
 		return
 	}
-	room, err := g.opts.Rooms.Enter(r.Context(), code)
+	room, err := g.opts.Rooms.Acquire(r.Context(), code)
 	if err != nil {
 		g.refuse(w, r, err)
 		return
@@ -62,14 +62,14 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		CompressionMode:    websocket.CompressionDisabled, // small frames gain nothing, and a bomb has nothing to unpack
 	})
 	if err != nil {
-		g.opts.Rooms.Leave(room)
+		g.opts.Rooms.Release(room)
 		g.refuse(w, r, &refusal{taken.refused, "bad_request", "this address takes WebSocket upgrades of version 13 only"})
 		return
 	}
 	ws.SetReadLimit(maxFrame)
 	c := newConn(g, ws, taken.socket, room, guest)
 	if !g.register(c) {
-		g.opts.Rooms.Leave(room)
+		g.opts.Rooms.Release(room)
 		go c.sendClose(closeGoingAway)
 		return
 	}
@@ -169,9 +169,9 @@ func unproven(err error, instead string) error {
 
 // player reads who a player is. One who comes back while SQL does not answer is let in as the room knows them.
 func (g *Gate) player(ctx context.Context, code, id string) (game.Player, error) {
-	nickname, seated := g.opts.Rooms.Seated(code, id)
+	nickname, inRoom := g.opts.Rooms.SessionNickname(code, id)
 	within := enterWithin
-	if seated {
+	if inRoom {
 		within = knownWithin
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -180,7 +180,7 @@ func (g *Gate) player(ctx context.Context, code, id string) (game.Player, error)
 	switch {
 	case errors.Is(err, game.ErrNotFound):
 		return game.Player{}, &refusal{http.StatusUnauthorized, "unauthorized", "join the room first"}
-	case err != nil && seated:
+	case err != nil && inRoom:
 		g.opts.Log.WarnContext(ctx, "cannot read a player who comes back, the room knows them", "room", code, "error", err)
 		return game.Player{ID: id, Room: code, Nickname: nickname}, nil
 	case err != nil:

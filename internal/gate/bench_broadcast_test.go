@@ -36,7 +36,7 @@ func BenchmarkBroadcast(b *testing.B) {
 		ours := broadcasts(b, text, func(b *testing.B) (func() *benchClient, func([]byte)) {
 			pool := newSteadyPool()
 			dial, rooms := benchGate(b, pool)
-			return dial, func(text []byte) { rooms.Hear(game.Event{Room: room, Notice: text}) }
+			return dial, func(text []byte) { rooms.HandleEvent(game.Event{Room: room, Notice: text}) }
 		})
 		plain := broadcasts(b, text, plainHub)
 		b.ReportMetric(float64(crowd), "connections")

@@ -105,8 +105,8 @@ func (p *steadyPool) Sweep(context.Context, string, string) (game.Swept, error) 
 	return game.Swept{Cursor: "0"}, nil
 }
 func (p *steadyPool) PublishTally(context.Context, string, []byte) error { return nil }
-func (p *steadyPool) Add(context.Context, string) error                  { return nil }
-func (p *steadyPool) Remove(context.Context, string) error               { return nil }
+func (p *steadyPool) SubscribeRoom(context.Context, string) error        { return nil }
+func (p *steadyPool) UnsubscribeRoom(context.Context, string) error      { return nil }
 func (p *steadyPool) Now() game.Moment                                   { return game.Moment(time.Now().UnixMilli()) }
 func (p *steadyPool) Spread() int64                                      { return 1 }
 
@@ -120,7 +120,7 @@ func benchGate(b *testing.B, pool *steadyPool) (func() *benchClient, *live.Rooms
 	}
 	committer := grab.New(pool, grab.Options{})
 	rooms := live.New(live.Options{
-		Books: books, Pool: pool, Ear: pool, Clock: pool, Committer: committer, TapsPerSecond: 1e9, TapBurst: 1e9,
+		Books: books, Pool: pool, Subscription: pool, Clock: pool, Committer: committer, TapsPerSecond: 1e9, TapBurst: 1e9,
 	})
 	door := gate.New(gate.Options{
 		Rooms: rooms, Players: books, Sessions: sessions, Origins: api.Origins{}, HostCookie: api.HostCookie,

@@ -40,18 +40,18 @@ const closeTimeout = time.Second
 
 // conn is one connection: one goroutine reads, and one writes while there is something to write.
 type conn struct {
-	gate   *Gate
-	ws     *websocket.Conn
-	socket *socket
-	room   *live.Room
-	guest  identity
-	seat   *live.Seat // of a player
+	gate    *Gate
+	ws      *websocket.Conn
+	socket  *socket
+	room    *live.Room
+	guest   identity
+	session *live.PlayerSession // of a player
 
 	frames  *rate.Limiter // all frames of this connection
 	refused *rate.Limiter // those that were answered with an error; nil until one was
 	ping    *time.Timer
 	heard   atomic.Uint32 // frames so far, which wraps around
-	waiter  *waiter       // of the round that was tapped last
+	answers *roundAnswers // of the round that was tapped last
 	out     outbox
 }
 
@@ -65,7 +65,7 @@ func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in id
 	return c
 }
 
-// serve seats the connection and lets it play. Finding a seat goes deep into Redis' client and leaves a large stack behind,
+// serve joins the room and starts to read. Joining goes deep into Redis' client and leaves a large stack behind,
 // so reading, which mostly waits, gets a goroutine of its own: half of the memory of a connection.
 func (c *conn) serve() {
 	if err := c.joinRoom(); err != nil {
@@ -76,7 +76,7 @@ func (c *conn) serve() {
 	go c.play()
 }
 
-// play is the connection's life in the room: frames until the end, then out.
+// play reads frames until the connection ends, and then leaves the room.
 func (c *conn) play() {
 	c.ping = time.AfterFunc(c.gate.opts.PingEvery, c.check)
 	why := c.readFrames()
@@ -89,28 +89,28 @@ func (c *conn) end(why closing) {
 	c.closeWith(why)
 	c.out.done()
 	c.closeNow()
-	c.gate.opts.Rooms.Leave(c.room)
+	c.gate.opts.Rooms.Release(c.room)
 	c.gate.unregister(c)
 }
 
 func (c *conn) joinRoom() error {
 	if c.guest.role != wire.RolePlayer {
-		c.room.Watch(c.guest.role, c)
+		c.room.Subscribe(c.guest.role, c)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.gate.ending, enterWithin)
 	defer cancel()
-	seat, err := c.room.Sit(ctx, c.guest.player, c.guest.nickname, c)
-	c.seat = seat
+	session, err := c.room.Join(ctx, c.guest.player, c.guest.nickname, c)
+	c.session = session
 	return err //nolint:wrapcheck // says itself what it is
 }
 
 func (c *conn) leaveRoom() {
-	if c.seat == nil {
-		c.room.Unwatch(c)
+	if c.session == nil {
+		c.room.Unsubscribe(c)
 		return
 	}
-	c.room.Rise(c.seat, c)
+	c.room.Leave(c.session, c)
 }
 
 // check pings the client and cuts the connection if nothing comes back. Whoever sends frames is alive even if the answer is
@@ -132,8 +132,8 @@ func (c *conn) check() {
 // instance goes away: then it is written first.
 func (c *conn) closeWith(why closing) { c.out.close(why) }
 
-// Expel sends a blocked player away.
-func (c *conn) Expel() { c.closeWith(closeBlocked) }
+// DisconnectBlocked closes the connection because its player is blocked.
+func (c *conn) DisconnectBlocked() { c.closeWith(closeBlocked) }
 
 // closeNow ends the connection at once, without a word, under whoever reads or writes.
 func (c *conn) closeNow() {

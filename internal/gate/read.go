@@ -70,10 +70,10 @@ func readAll(reader io.Reader, buffer []byte) (int, error) {
 // take acts on one frame; false when this connection has sent too many that had to be refused.
 func (c *conn) take(frame []byte) bool {
 	var round string
-	if c.waiter != nil {
-		round = c.waiter.round
+	if c.answers != nil {
+		round = c.answers.round
 	}
-	if tap, ok := wire.UsualTap(frame, round); ok && c.seat != nil {
+	if tap, ok := wire.UsualTap(frame, round); ok && c.session != nil {
 		return c.tap(tap)
 	}
 	message, err := wire.Decode(frame)
@@ -82,9 +82,9 @@ func (c *conn) take(frame []byte) bool {
 	}
 	switch m := message.(type) {
 	case wire.Ping:
-		c.Deliver(wire.Encode(wire.Pong{Sent: m.Sent, Now: c.gate.opts.Clock.Now()}))
+		c.Send(wire.Encode(wire.Pong{Sent: m.Sent, Now: c.gate.opts.Clock.Now()}))
 	case wire.Tap:
-		if c.seat == nil {
+		if c.session == nil {
 			return c.refuse(wire.CodeNotAPlayer, "only players can tap")
 		}
 		return c.tap(m)
@@ -93,7 +93,7 @@ func (c *conn) take(frame []byte) bool {
 }
 
 func (c *conn) refuse(code, message string) bool {
-	c.Deliver(wire.Encode(wire.Error{Code: code, Message: message}))
+	c.Send(wire.Encode(wire.Error{Code: code, Message: message}))
 	if c.refused == nil {
 		c.refused = rate.NewLimiter(1, 20)
 	}
@@ -101,14 +101,14 @@ func (c *conn) refuse(code, message string) bool {
 }
 
 func (c *conn) tap(tap wire.Tap) bool {
-	if c.waiter == nil || c.waiter.round != tap.Round {
-		c.waiter = &waiter{conn: c, round: tap.Round}
+	if c.answers == nil || c.answers.round != tap.Round {
+		c.answers = &roundAnswers{conn: c, round: tap.Round}
 	}
-	answer, verdict := c.seat.Tap(tap.Round, tap.Drop, c, c.waiter)
-	if verdict == live.Elsewhere {
+	answer, status := c.session.Tap(tap.Round, tap.Drop, c, c.answers)
+	if status == live.OtherRound {
 		return c.tapOther(tap)
 	}
-	if verdict == live.Told {
+	if status == live.Answered {
 		c.answer(resultFrame(tap.Round, tap.Drop, answer))
 	}
 	return true
@@ -118,7 +118,7 @@ func (c *conn) tap(tap wire.Tap) bool {
 func (c *conn) tapOther(tap wire.Tap) bool {
 	ctx, cancel := context.WithTimeout(c.gate.ending, knownWithin)
 	defer cancel()
-	answer, err := c.room.TapOther(ctx, c.seat, tap.Round, tap.Drop, c.waiter)
+	answer, err := c.room.TapOtherRound(ctx, c.session, tap.Round, tap.Drop, c.answers)
 	switch {
 	case errors.Is(err, game.ErrNotFound):
 		return c.refuse(wire.CodeUnknownRound, "this room has no such round")
@@ -127,20 +127,20 @@ func (c *conn) tapOther(tap wire.Tap) bool {
 		answer.Outcome = game.Busy
 	}
 	if answer.Outcome != "" {
-		c.waiter.Answered(game.Tap{Drop: tap.Drop}, answer)
+		c.answers.HandleAnswer(game.Tap{Drop: tap.Drop}, answer)
 	}
 	return true
 }
 
-// waiter brings the answers to taps on one round back to the connection that tapped.
-type waiter struct {
+// roundAnswers is the handler of the answers to taps on one round. It sends them to the connection that tapped.
+type roundAnswers struct {
 	conn  *conn
 	round string
 }
 
-// Answered queues the result; it does not block.
-func (w *waiter) Answered(tap game.Tap, answer game.Answer) {
-	w.conn.Deliver(resultFrame(w.round, tap.Drop, answer))
+// HandleAnswer queues the result; it does not block.
+func (a *roundAnswers) HandleAnswer(tap game.Tap, answer game.Answer) {
+	a.conn.Send(resultFrame(a.round, tap.Drop, answer))
 }
 
 func resultFrame(round string, drop game.DropID, answer game.Answer) []byte {

@@ -81,11 +81,11 @@ func (s *fixture) instance(change ...func(*gate.Options)) *instance {
 	redis := dial(s.t, s.url)
 	i := &instance{site: s}
 	i.committer = grab.New(redis, grab.Options{Grabbed: func(room, round string, grabbed game.Grabbed) {
-		i.rooms.Grabbed(room, round, grabbed)
+		i.rooms.RecordBatch(room, round, grabbed)
 	}})
-	ear := redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(heard game.Event) { i.rooms.Hear(heard) })
+	subscription := redis.Subscribe(context.Background(), slog.New(slog.DiscardHandler), func(event game.Event) { i.rooms.HandleEvent(event) })
 	i.rooms = live.New(live.Options{
-		Books: s.books, Pool: redis, Ear: ear, Clock: redis.Clock(), Committer: i.committer, TapsPerSecond: 1000, TapBurst: 1000,
+		Books: s.books, Pool: redis, Subscription: subscription, Clock: redis.Clock(), Committer: i.committer, TapsPerSecond: 1000, TapBurst: 1000,
 	})
 	options := gate.Options{
 		Rooms: i.rooms, Players: s.books, Sessions: s.sessions, Origins: api.Origins{Allowed: []string{"https://partner.example"}},
@@ -104,7 +104,7 @@ func (s *fixture) instance(change ...func(*gate.Options)) *instance {
 		for _, stop := range []func() error{
 			func() error { return i.committer.Close(ctx) },
 			func() error { return i.gate.Close(ctx) },
-			func() error { i.rooms.Close(); return ear.Close() },
+			func() error { i.rooms.Close(); return subscription.Close() },
 		} {
 			if err := stop(); err != nil {
 				s.t.Errorf("stop an instance: %v", err)

@@ -21,8 +21,8 @@ func (o *outbox) init(c *conn) {
 	o.idle.L = &o.mu
 }
 
-// Deliver queues a frame that must arrive. A connection whose queue is full is cut: it would miss something of its own.
-func (c *conn) Deliver(frame []byte) {
+// Send queues a frame that must arrive. A connection whose queue is full is cut: it would miss something of its own.
+func (c *conn) Send(frame []byte) {
 	o := &c.out
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -37,14 +37,14 @@ func (c *conn) Deliver(frame []byte) {
 	o.start()
 }
 
-// answer is Deliver for the goroutine that reads: if nothing waits it writes the frame itself, which spares a storm of
+// answer is Send for the goroutine that reads: if nothing waits it writes the frame itself, which spares a storm of
 // answers from memory a goroutine each. A client that does not read then is not read from either.
 func (c *conn) answer(frame []byte) {
 	o := &c.out
 	o.mu.Lock()
 	if o.closing != nil || o.writing {
 		o.mu.Unlock()
-		c.Deliver(frame)
+		c.Send(frame)
 		return
 	}
 	o.writing = true
@@ -53,8 +53,8 @@ func (c *conn) answer(frame []byte) {
 	o.write()
 }
 
-// Update queues a frame in place of an earlier one that still waits.
-func (c *conn) Update(frame []byte) {
+// SendLatest queues a frame in place of an earlier one that still waits.
+func (c *conn) SendLatest(frame []byte) {
 	o := &c.out
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,7 +20,7 @@ func (i *instance) notices(n int, reading ...*testkit.Client) {
 	const burst = 16
 	for k := range n {
 		code := fmt.Sprint(k)
-		i.rooms.Hear(game.Event{Room: room, Notice: wire.Encode(wire.Notice{Code: code, Text: strings.Repeat("雨", 333)})})
+		i.rooms.HandleEvent(game.Event{Room: room, Notice: wire.Encode(wire.Notice{Code: code, Text: strings.Repeat("雨", 333)})})
 		for _, c := range reading {
 			if k%burst == burst-1 || k == n-1 {
 				testkit.Expect(c, func(said wire.Notice) bool { return said.Code == code })

@@ -64,9 +64,9 @@ type queue struct {
 }
 
 type queuedTap struct {
-	tap    game.Tap
-	waiter game.Waiter
-	since  time.Time
+	tap     game.Tap
+	handler game.AnswerHandler
+	since   time.Time
 }
 
 // New returns a Committer over a script.
@@ -92,9 +92,9 @@ func setDefault[T int | time.Duration](option *T, value T) {
 	}
 }
 
-// Submit queues a tap; waiter hears the answer exactly once. It returns false, and waiter hears nothing, when the round's
+// Submit queues a tap; handler receives the answer exactly once. It returns false, and handler receives nothing, when the round's
 // queue is full or the Committer is closed.
-func (c *Committer) Submit(room, round string, tap game.Tap, waiter game.Waiter) bool {
+func (c *Committer) Submit(room, round string, tap game.Tap, handler game.AnswerHandler) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -108,7 +108,7 @@ func (c *Committer) Submit(room, round string, tap game.Tap, waiter game.Waiter)
 	if len(q.waiting) >= c.opts.Queue {
 		return false
 	}
-	q.waiting = append(q.waiting, queuedTap{tap: tap, waiter: waiter, since: time.Now()})
+	q.waiting = append(q.waiting, queuedTap{tap: tap, handler: handler, since: time.Now()})
 	if q.senders < c.opts.Senders {
 		q.senders++
 		c.senders.Go(func() { c.send(q) })

@@ -101,7 +101,7 @@ func TestRetryCountsEachTapOnce(t *testing.T) {
 		t.Fatalf("%d replies were swallowed", proxy.Swallowed())
 	}
 	first := &answerRecorder{tap: tapOf(0, 99)}
-	first.Answered(first.tap, mustRepeat(t, direct, round, first.tap))
+	first.HandleAnswer(first.tap, mustRepeat(t, direct, round, first.tap))
 	outcomes := countOutcomes(t, direct, round, append(ears, first))
 	if outcomes[game.Won] != 99 || outcomes[game.Duplicate] != 1 || outcomes[game.SoldOut] != 51 {
 		t.Errorf("outcomes %v, want 99 won after the one before, and 51 sold out", outcomes)

@@ -172,7 +172,7 @@ func (p *fakeScript) sizes() []int {
 	return sizes
 }
 
-// answerRecorder is one tap's waiter: it keeps every answer, and when it came.
+// answerRecorder is the answer handler of one tap: it keeps every answer, and when it came.
 type answerRecorder struct {
 	tap     game.Tap
 	mu      sync.Mutex
@@ -181,7 +181,7 @@ type answerRecorder struct {
 	at      time.Time
 }
 
-func (e *answerRecorder) Answered(tap game.Tap, answer game.Answer) {
+func (e *answerRecorder) HandleAnswer(tap game.Tap, answer game.Answer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers, e.taps, e.at = append(e.answers, answer), append(e.taps, tap), time.Now()

@@ -65,7 +65,7 @@ func (c *Committer) commit(q *queue, batch []queuedTap, taps []game.Tap) {
 		if err == nil {
 			c.opts.Grabbed(q.room, q.round, grabbed)
 			for i, w := range batch {
-				w.waiter.Answered(w.tap, grabbed.Answers[i])
+				w.handler.HandleAnswer(w.tap, grabbed.Answers[i])
 			}
 			return
 		}
@@ -144,7 +144,7 @@ func (c *Committer) findOwnWins(ctx context.Context, round, batch string, taps [
 
 func answerAll(batch []queuedTap, outcome game.Outcome) {
 	for _, w := range batch {
-		w.waiter.Answered(w.tap, game.Answer{Outcome: outcome})
+		w.handler.HandleAnswer(w.tap, game.Answer{Outcome: outcome})
 	}
 }
 

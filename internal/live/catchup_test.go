@@ -11,69 +11,68 @@ import (
 	"redrain/internal/wire"
 )
 
-// learnsWithin checks that a tab is told of its player's n-th claim in time.
-func learnsWithin(t *testing.T, m *member, n int, limit time.Duration) {
+// wantClaimsAfter waits, and then checks that a tab was sent n claims.
+func wantClaimsAfter(t *testing.T, m *recordingClient, n int, limit time.Duration) {
 	t.Helper()
 	time.Sleep(limit)
 	synctest.Wait()
-	if said := claimsOf(t, m); len(said) != n {
-		t.Errorf("%v later the tab was told of %d claims, want %d", limit, len(said), n)
+	if sent := claimMessages(t, m); len(sent) != n {
+		t.Errorf("%v later the tab was sent %d claims, want %d", limit, len(sent), n)
 	}
 }
 
-// Invariant 8: whoever misses a message converges by itself within two seconds. Here some are lost, and the next one shows a gap.
+// Invariant 8: an instance that misses an event catches up by itself within two seconds. Here the next event shows a gap.
 func TestAGapIsFilledWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, m := r.sit(r.room, ann)
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
+		_, m := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
 		deaf := true
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return deaf } })
-		r.world.claim(round.ID, 1, ann.ID, "somebody")
-		r.world.claim(round.ID, 2, "somebody")
-		r.world.set(func(*world) { deaf = false })
-		r.world.claim(round.ID, 3, "somebody")
-		learnsWithin(t, m, 1, 2*leastPause)
-		if r.room.rain.applied != 4 {
-			t.Errorf("claims up to %d are known, want 4", r.room.rain.applied)
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(h game.Event) bool { return deaf } })
+		r.redis.claim(round.ID, 1, ann.ID, "somebody")
+		r.redis.claim(round.ID, 2, "somebody")
+		r.redis.withLock(func(*fakeRedis) { deaf = false })
+		r.redis.claim(round.ID, 3, "somebody")
+		wantClaimsAfter(t, m, 1, 2*minPause)
+		if r.room.state.applied != 4 {
+			t.Errorf("claims up to %d are known, want 4", r.room.state.applied)
 		}
 	})
 }
 
-// The tally counts claims that were not heard of.
-func TestATallyShowsWhatIsMissing(t *testing.T) {
+// The tally counts claims whose events were lost.
+func TestATallyShowsThatClaimsWereMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, m := r.sit(r.room, ann)
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
-		r.world.claim(round.ID, 1, ann.ID)
-		screen := &member{}
-		r.room.Watch(wire.RoleScreen, screen)
-		for heard := tallies(t, screen); len(heard) == 0 || heard[len(heard)-1].ClaimedPackets == 0; heard = tallies(t, screen) {
+		_, m := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil } })
+		r.redis.claim(round.ID, 1, ann.ID)
+		screen := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, screen)
+		for received := tallies(t, screen); len(received) == 0 || received[len(received)-1].ClaimedPackets == 0; received = tallies(t, screen) {
 			time.Sleep(time.Millisecond)
 		}
-		learnsWithin(t, m, 1, 2*leastPause)
+		wantClaimsAfter(t, m, 1, 2*minPause)
 	})
 }
 
-// A read that fails is repeated soon.
 func TestAFailedReadIsRepeatedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, m := r.sit(r.room, ann)
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
-		r.world.set(func(w *world) { r.side.ear.deaf = func(game.Event) bool { return true } })
-		r.world.claim(round.ID, 1, ann.ID)
+		_, m := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.withLock(func(redis *fakeRedis) { r.pool.subscription.drops = func(game.Event) bool { return true } })
+		r.redis.claim(round.ID, 1, ann.ID)
 		failed := 0
-		r.world.set(func(w *world) {
-			w.fails = func(what string) error {
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.fails = func(what string) error {
 				if what == "claims" && failed == 0 {
 					failed++
 					return game.ErrUnknown
@@ -81,131 +80,130 @@ func TestAFailedReadIsRepeatedSoon(t *testing.T) {
 				return nil
 			}
 		})
-		r.rooms.Hear(game.Event{Room: code, Missed: true})
-		learnsWithin(t, m, 1, activePace+3*leastPause)
+		r.rooms.HandleEvent(game.Event{Room: code, Missed: true})
+		wantClaimsAfter(t, m, 1, activeInterval+3*minPause)
 	})
 }
 
-// The subscription was lost and came back.
+// The subscription lost its connection, and is connected again.
 func TestAReconnectionReadsAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, m := r.sit(r.room, ann)
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
-		r.world.set(func(*world) { r.side.ear.rooms[code] = false })
-		r.world.claim(round.ID, 1, ann.ID)
-		r.world.close(round.ID, game.Stopped)
-		r.world.set(func(*world) { r.side.ear.rooms[code] = true })
-		r.rooms.Hear(game.Event{Room: code, Missed: true})
-		learnsWithin(t, m, 1, 100*time.Millisecond)
-		seen := changes(t, m)
+		_, m := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.rooms[code] = false })
+		r.redis.claim(round.ID, 1, ann.ID)
+		r.redis.closeRound(round.ID, game.Stopped)
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.rooms[code] = true })
+		r.rooms.HandleEvent(game.Event{Room: code, Missed: true})
+		wantClaimsAfter(t, m, 1, 100*time.Millisecond)
+		seen := roundChanges(t, m)
 		if last := seen[len(seen)-1].Round; last.Phase != game.Closed {
 			t.Errorf("the phase is %s", last.Phase)
 		}
 	})
 }
 
-// Messages come faster than they can be told: the inbox overflows, and what did not fit is read again.
-func TestAnOverflowingInboxIsReadAgain(t *testing.T) {
+// Events arrive faster than they are handled, and the inbox is full.
+func TestWhatDoesNotFitInTheInboxIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, m := r.sit(r.room, ann)
-		round := r.begin(plan(func(s *game.Settings) { s.Packets, s.Total, s.Cap = 10_000, 1_000_000, 100 }))
-		until(round.StartsAt + 5000)
+		_, m := r.join(r.room, ann)
+		round := r.startRound(newRound(func(s *game.Settings) { s.Packets, s.Total, s.Cap = 10_000, 1_000_000, 100 }))
+		sleepUntil(round.StartsAt + 5000)
 		synctest.Wait()
-		busy, let := make(chan struct{}), make(chan struct{})
-		go func() { _ = r.room.do(t.Context(), func() { close(busy); <-let }) }() // the speaking loop is held up
+		busy, release := make(chan struct{}), make(chan struct{})
+		go func() { _ = r.room.runInBroadcastLoop(t.Context(), func() { close(busy); <-release }) }() // the broadcast loop is held up
 		<-busy
 		for n := range inboxSize + 500 {
 			player := "somebody"
 			if n%100 == 0 {
 				player = ann.ID
 			}
-			r.world.claim(round.ID, game.DropID(n+1), player) //nolint:gosec // small
+			r.redis.claim(round.ID, game.DropID(n+1), player) //nolint:gosec // small
 		}
-		close(let)
-		learnsWithin(t, m, 46, 2*time.Second)
-		if r.room.rain.applied != inboxSize+500 {
-			t.Errorf("claims up to %d are known", r.room.rain.applied)
+		close(release)
+		wantClaimsAfter(t, m, 46, 2*time.Second)
+		if r.room.state.applied != inboxSize+500 {
+			t.Errorf("claims up to %d are known", r.room.state.applied)
 		}
 	})
 }
 
-// Nothing can be read for a while: the room tries until it can, and says nothing wrong meanwhile.
+// While nothing can be read, the room tries again and again, and sends nothing wrong.
 func TestCatchingUpIsTriedUntilItWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, m := r.sit(r.room, ann)
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
-		r.world.set(func(w *world) {
-			w.fails = func(string) error { return fmt.Errorf("redis: %w", game.ErrUnknown) }
-			r.side.ear.deaf = func(game.Event) bool { return true }
+		_, m := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.fails = func(string) error { return fmt.Errorf("redis: %w", game.ErrUnknown) }
+			r.pool.subscription.drops = func(game.Event) bool { return true }
 		})
-		r.world.claim(round.ID, 1, ann.ID)
+		r.redis.claim(round.ID, 1, ann.ID)
 		time.Sleep(10 * time.Second)
-		r.world.set(func(w *world) { w.fails, r.side.ear.deaf = nil, nil })
-		learnsWithin(t, m, 1, 2*time.Second)
+		r.redis.withLock(func(redis *fakeRedis) { redis.fails, r.pool.subscription.drops = nil, nil })
+		wantClaimsAfter(t, m, 1, 2*time.Second)
 	})
 }
 
-// A round that nobody heard of: its message was lost, and it is found by looking.
-func TestARoundWhoseMessageWasLostIsFound(t *testing.T) {
+// The event of a new round was lost. The room finds the round when it reads again.
+func TestARoundWhoseEventWasLostIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		_, m := r.sit(r.room, r.books.Join(code, "ann"))
-		r.world.set(func(*world) { r.side.ear.deaf = func(game.Event) bool { return true } })
+		r := newFixture(t)
+		_, m := r.join(r.room, r.books.Join(code, "ann"))
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(game.Event) bool { return true } })
 		time.Sleep(777 * time.Millisecond)
-		r.begin(plan())
+		r.startRound(newRound())
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(changes(t, m)) != 1 {
-			t.Errorf("two seconds later: %v", changes(t, m))
+		if len(roundChanges(t, m)) != 1 {
+			t.Errorf("two seconds later: %v", roundChanges(t, m))
 		}
 	})
 }
 
-// Keys of an old round are gone: there is nothing to catch up with, and taps go on to the script.
+// The keys of an old round are gone. There is nothing to catch up with, and taps are submitted to the script.
 func TestAnOldRoundWithoutKeysIsNotReadForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		i := newInstance(t, w, testkit.NewBooks(code), "one")
-		round := plan()
+		redis := newFakeRedis()
+		i := newInstance(t, redis, testkit.NewBooks(code), "one")
+		round := newRound()
 		round.Phase, round.Reason, round.StartsAt, round.EndsAt = game.Closed, game.ByTime, 1, 30_001
 		i.books.Keep(round)
-		seat, tab := i.sit(i.enter(), i.books.Join(code, "ann"))
+		session, tab := i.join(i.acquireRoom(), i.books.Join(code, "ann"))
 		time.Sleep(10 * time.Second)
-		if n := i.complaints.Load(); n != 0 {
-			t.Errorf("the log has %d complaints", n)
+		if n := i.logLines.Load(); n != 0 {
+			t.Errorf("the log has %d logLines", n)
 		}
-		if _, verdict := seat.Tap(round.ID, 1, tab, &answers{}); verdict != Asked {
-			t.Errorf("verdict %v", verdict)
+		if _, status := session.Tap(round.ID, 1, tab, &answerRecorder{}); status != Submitted {
+			t.Errorf("status %v", status)
 		}
 	})
 }
 
-// The last packet is gone: that is said until the round is closed, and not after.
-func TestSoldOutIsReportedUntilItIsHeard(t *testing.T) {
+func TestSoldOutIsReportedUntilTheRoundIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		r.closes = false // the database is down
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
-		r.world.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9")
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9")
 		time.Sleep(2 * time.Second)
 		if n := len(r.soldOut); n != 0 {
 			t.Errorf("reported %d times with a packet left", n)
 		}
 		gone := time.Now()
-		r.world.claim(round.ID, 1, "10")
+		r.redis.claim(round.ID, 1, "10")
 		time.Sleep(3 * time.Second)
-		r.world.set(func(*world) { r.closes = true })
+		r.redis.withLock(func(*fakeRedis) { r.closes = true })
 		time.Sleep(3 * time.Second)
-		r.world.set(func(*world) {
+		r.redis.withLock(func(*fakeRedis) {
 			if n := len(r.soldOut); n < 8 || n > 16 || r.soldOut[0].Sub(gone) > 300*time.Millisecond {
 				t.Errorf("reported %d times in three seconds, first after %v", n, r.soldOut[0].Sub(gone))
 			}
@@ -218,34 +216,34 @@ func TestSoldOutIsReportedUntilItIsHeard(t *testing.T) {
 
 func TestSoldOutIsNotReportedForARoundThatPlaysOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		round := r.begin(plan(func(s *game.Settings) { s.CloseWhenSoldOut = false }))
-		until(round.StartsAt + 5000)
-		r.world.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
-		until(round.EndsAt + 5000)
+		r := newFixture(t)
+		round := r.startRound(newRound(func(s *game.Settings) { s.CloseWhenSoldOut = false }))
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
+		sleepUntil(round.EndsAt + 5000)
 		if n := len(r.soldOut); n != 0 {
 			t.Errorf("reported %d times", n)
 		}
 	})
 }
 
-// The instance whose batch took the last packet knows it from the reply, before it hears of the claims.
-func TestSoldOutIsKnownFromABatchOfOnesOwn(t *testing.T) {
+// The instance whose batch took the last packet knows that from the reply, before the events with the claims arrive.
+func TestSoldOutIsKnownFromTheReplyToABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
-		r.world.set(func(*world) { r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
-		r.world.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
-		r.rooms.Grabbed(code, "another-round", game.Grabbed{})
+		r := newFixture(t)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil } })
+		r.redis.claim(round.ID, 1, "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
+		r.rooms.RecordBatch(code, "another-round", game.Grabbed{})
 		synctest.Wait()
 		if n := len(r.soldOut); n != 0 {
 			t.Fatalf("reported %d times by another round's batch", n)
 		}
-		r.rooms.Grabbed(code, round.ID, game.Grabbed{})
-		time.Sleep(leastPause)
+		r.rooms.RecordBatch(code, round.ID, game.Grabbed{})
+		time.Sleep(minPause)
 		synctest.Wait()
-		r.world.set(func(*world) {
+		r.redis.withLock(func(*fakeRedis) {
 			if n := len(r.soldOut); n != 1 {
 				t.Errorf("reported %d times", n)
 			}

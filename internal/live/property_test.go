@@ -12,11 +12,11 @@ import (
 	"redrain/internal/game"
 )
 
-// decide is what the script would say to a tap right now, in its order of checks.
-func (w *world) decide(id string, tap game.Tap) game.Answer {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := w.rounds[id]
+// answerTap returns what the script would answer to a tap right now. It checks in the script's order.
+func (redis *fakeRedis) answerTap(id string, tap game.Tap) game.Answer {
+	redis.mu.Lock()
+	defer redis.mu.Unlock()
+	s := redis.rounds[id]
 	own := 0
 	for _, claim := range s.claims {
 		if claim.Player != tap.Player {
@@ -48,16 +48,16 @@ func (w *world) decide(id string, tap game.Tap) game.Answer {
 	return game.Answer{Outcome: outcome}
 }
 
-// skewed is an estimate of Redis' clock that is off by as much as it admits, or less.
-type skewed struct{ off, spread int64 }
+// skewedClock is an estimate of Redis' clock that is off by up to its spread.
+type skewedClock struct{ off, spread int64 }
 
-func (c skewed) Now() game.Moment { return now() + game.Moment(c.off) }
-func (c skewed) Spread() int64    { return c.spread }
+func (c skewedClock) Now() game.Moment { return now() + game.Moment(c.off) }
+func (c skewedClock) Spread() int64    { return c.spread }
 
-// story is a drawn course of a round, as one player on one instance lives through it.
-type story struct {
+// scenario is a generated sequence of actions in a round, with one player on one instance.
+type scenario struct {
 	settings game.Settings
-	clock    skewed
+	clock    skewedClock
 	steps    []step
 }
 
@@ -67,13 +67,13 @@ type step struct {
 	drop game.DropID
 }
 
-var deeds = []string{
+var actions = []string{
 	"tap", "tap", "tap", "tap", "tap", "other wins", "other wins", "own win elsewhere", "own win lost",
-	"deaf", "hears", "freeze", "thaw", "stop", "reload",
+	"lose events", "receive events", "freeze", "unfreeze", "stop", "reload",
 }
 
-func drawStory(t *rapid.T) story {
-	s := story{settings: plan().Settings}
+func drawScenario(t *rapid.T) scenario {
+	s := scenario{settings: newRound().Settings}
 	s.settings.Packets = rapid.IntRange(1, 12).Draw(t, "packets")
 	s.settings.Total = game.Cents(100 * s.settings.Packets)
 	s.settings.Cap = rapid.IntRange(1, 3).Draw(t, "cap")
@@ -87,38 +87,38 @@ func drawStory(t *rapid.T) story {
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {
 		s.steps = append(s.steps, step{
 			wait: time.Duration(rapid.IntRange(0, 600).Draw(t, "wait")) * time.Millisecond,
-			what: rapid.SampledFrom(deeds).Draw(t, "deed"),
+			what: rapid.SampledFrom(actions).Draw(t, "action"),
 			drop: game.DropID(rapid.IntRange(1, 40).Draw(t, "drop")), //nolint:gosec // small
 		})
 	}
 	return s
 }
 
-// life is a story being lived.
-type life struct {
-	*tapper
-	clock    skewed
+// scenarioRun is the state while a scenario runs.
+type scenarioRun struct {
+	*testPlayer
+	clock    skewedClock
 	schedule game.Schedule
-	missed   map[game.DropID]bool      // drops that this player was told to have missed
+	missed   map[game.DropID]bool      // drops to which the answer was Missed
 	won      map[game.DropID]time.Time // when they won drops elsewhere
 }
 
-func (s story) live(t *testing.T) error {
-	r := newRig(t, func(o *Options) { o.Clock, o.TapsPerSecond, o.TapBurst = s.clock, 1000, 1000 })
-	round := plan()
+func (s scenario) run(t *testing.T) error {
+	r := newFixture(t, func(o *Options) { o.Clock, o.TapsPerSecond, o.TapBurst = s.clock, 1000, 1000 })
+	round := newRound()
 	round.Settings, round.Secret = s.settings, game.Secret(strings.Repeat("5eed", 16))
-	round = r.begin(round)
+	round = r.startRound(round)
 	ann := r.books.Join(code, "ann")
-	seat, tab := r.sit(r.room, ann)
-	time.Sleep(4 * leastPause) // the instance knows of the round: one loop reads it from SQL, the other from Redis
-	l := &life{
-		tapper: &tapper{t, r, seat, tab, &answers{}, round}, clock: s.clock,
+	session, tab := r.join(r.room, ann)
+	time.Sleep(4 * minPause) // the instance knows of the round: one loop reads it from SQL, the other from Redis
+	l := &scenarioRun{
+		testPlayer: &testPlayer{t, r, session, tab, &answerRecorder{}, round}, clock: s.clock,
 		schedule: game.NewSchedule(round.Settings, round.Secret),
 		missed:   make(map[game.DropID]bool), won: make(map[game.DropID]time.Time),
 	}
 	for n, step := range s.steps {
 		time.Sleep(step.wait)
-		if err := l.do(step); err != nil {
+		if err := l.perform(step); err != nil {
 			return fmt.Errorf("step %d, %s of drop %d, %d ms after the start: %w", n, step.what, step.drop, now()-round.StartsAt, err)
 		}
 		if step.what != "tap" { // else what was published is still on its way
@@ -128,98 +128,98 @@ func (s story) live(t *testing.T) error {
 	return nil
 }
 
-func (l *life) do(s step) error {
-	w, ear := l.rig.world, l.rig.side.ear
+func (l *scenarioRun) perform(s step) error {
+	redis, subscription := l.fixture.redis, l.fixture.pool.subscription
 	switch s.what {
 	case "tap":
 		return l.tapAndCompare(s.drop)
 	case "other wins":
-		l.grant("somebody", s.drop)
+		l.grantIfWon("somebody", s.drop)
 	case "own win elsewhere":
-		l.grant(l.seat.player, s.drop)
+		l.grantIfWon(l.session.player, s.drop)
 	case "own win lost":
-		deaf := ear.deaf
-		w.set(func(*world) { ear.deaf = func(h game.Event) bool { return h.Claims != nil } })
-		l.grant(l.seat.player, s.drop)
-		w.set(func(*world) { ear.deaf = deaf })
-	case "deaf":
-		w.set(func(*world) { ear.deaf = func(game.Event) bool { return true } })
-	case "hears":
-		w.set(func(*world) { ear.deaf = nil })
-	case "freeze", "thaw":
-		w.freeze(l.round.ID, s.what == "freeze")
+		drops := subscription.drops
+		redis.withLock(func(*fakeRedis) { subscription.drops = func(h game.Event) bool { return h.Claims != nil } })
+		l.grantIfWon(l.session.player, s.drop)
+		redis.withLock(func(*fakeRedis) { subscription.drops = drops })
+	case "lose events":
+		redis.withLock(func(*fakeRedis) { subscription.drops = func(game.Event) bool { return true } })
+	case "receive events":
+		redis.withLock(func(*fakeRedis) { subscription.drops = nil })
+	case "freeze", "unfreeze":
+		redis.setFrozen(l.round.ID, s.what == "freeze")
 	case "stop":
-		w.close(l.round.ID, game.Stopped)
+		redis.closeRound(l.round.ID, game.Stopped)
 	case "reload":
-		l.rig.room.Rise(l.seat, l.tab)
-		l.seat, l.tab = l.rig.sit(l.rig.room, game.Player{ID: l.seat.player, Nickname: "ann"})
+		l.fixture.room.Leave(l.session, l.tab)
+		l.session, l.tab = l.fixture.join(l.fixture.room, game.Player{ID: l.session.player, Nickname: "ann"})
 	}
 	return nil
 }
 
-// grant makes a player win a drop if the script lets them.
-func (l *life) grant(player string, drop game.DropID) {
+// grantIfWon claims a drop for a player if the script would grant it.
+func (l *scenarioRun) grantIfWon(player string, drop game.DropID) {
 	tap := game.Tap{Player: player, Drop: drop}
-	if l.rig.world.decide(l.round.ID, tap).Outcome == game.Won {
-		l.rig.world.claim(l.round.ID, drop, player)
-		if player == l.seat.player {
+	if l.fixture.redis.answerTap(l.round.ID, tap).Outcome == game.Won {
+		l.fixture.redis.claim(l.round.ID, drop, player)
+		if player == l.session.player {
 			l.won[drop] = time.Now()
 		}
 	}
 }
 
-// tapAndCompare taps, and holds what was told from memory against what the script would have said.
-func (l *life) tapAndCompare(id game.DropID) error {
-	answer, verdict := l.tap(id)
-	said := l.rig.world.decide(l.round.ID, game.Tap{Player: l.seat.player, Drop: id})
-	if verdict == Asked {
-		if said.Outcome == game.Won {
-			claim := l.rig.world.claim(l.round.ID, id, l.seat.player)[0]
-			said.Cents, said.Number = claim.Cents, claim.Number
+// tapAndCompare taps, and compares an answer from memory with what the script would have answered.
+func (l *scenarioRun) tapAndCompare(id game.DropID) error {
+	answer, status := l.tap(id)
+	scripted := l.fixture.redis.answerTap(l.round.ID, game.Tap{Player: l.session.player, Drop: id})
+	if status == Submitted {
+		if scripted.Outcome == game.Won {
+			claim := l.fixture.redis.claim(l.round.ID, id, l.session.player)[0]
+			scripted.Cents, scripted.Number = claim.Cents, claim.Number
 		}
-		if said.Outcome == game.Missed {
+		if scripted.Outcome == game.Missed {
 			l.missed[id] = true
 		}
-		l.rig.committer.answer(l.t, said)
+		l.fixture.committer.answerNext(l.t, scripted)
 		return nil
 	}
 	drop, _ := l.schedule.Find(id)
 	elapsed := int64(now() - l.round.StartsAt)
 	switch {
-	case verdict != Told:
-		return fmt.Errorf("verdict %d on the current round", verdict)
+	case status != Answered:
+		return fmt.Errorf("status %d on the current round", status)
 	case answer.Outcome == game.UnknownDrop && drop.AtMS > elapsed:
 	case answer.Outcome == game.Bomb && drop.Kind == game.KindBomb && drop.AtMS <= max(elapsed, 0)+2*l.clock.Spread():
-	// Spent; a win of the same drop elsewhere is known here within two seconds.
-	case answer.Outcome == game.Missed && l.missed[id] && (said.Outcome != game.Duplicate || time.Since(l.won[id]) < 2*time.Second):
-	case answer.Outcome == game.Late && said.Outcome == game.Early: // stopped before its start: both are true
-	case answer.Outcome == game.Early && said.Outcome == game.Frozen: // frozen before its start: both are true
-	case l.justChanged() && over[said.Outcome] && (over[answer.Outcome] || answer.Outcome == game.Missed):
-	case answer != said:
-		return fmt.Errorf("told %+v from memory, the script says %+v", answer, said)
+	// Missed before; a win of the same drop on another instance is known here within two seconds.
+	case answer.Outcome == game.Missed && l.missed[id] && (scripted.Outcome != game.Duplicate || time.Since(l.won[id]) < 2*time.Second):
+	case answer.Outcome == game.Late && scripted.Outcome == game.Early: // stopped before its start: both are true
+	case answer.Outcome == game.Early && scripted.Outcome == game.Frozen: // frozen before its start: both are true
+	case l.justChanged() && failures[scripted.Outcome] && (failures[answer.Outcome] || answer.Outcome == game.Missed):
+	case answer != scripted:
+		return fmt.Errorf("answered %+v from memory, by the script %+v", answer, scripted)
 	case answer.Outcome == game.Missed:
 		l.missed[id] = true
 	}
 	return nil
 }
 
-// over are the outcomes of a round in which nothing can be won right now: which of them holds may have changed since.
-var over = map[game.Outcome]bool{game.Frozen: true, game.Late: true, game.SoldOut: true, game.Capped: true}
+// failures are the outcomes of taps while nothing can be won. Which of them is right may have just changed.
+var failures = map[game.Outcome]bool{game.Frozen: true, game.Late: true, game.SoldOut: true, game.Capped: true}
 
-// justChanged: the round froze, thawed or closed less than two seconds ago, and the instance may not know it yet.
-func (l *life) justChanged() bool {
-	l.rig.world.mu.Lock()
-	defer l.rig.world.mu.Unlock()
-	return time.Since(l.rig.world.rounds[l.round.ID].changed) < 2*time.Second
+// justChanged: the round was frozen, unfrozen or closed less than two seconds ago, and the instance may not know it yet.
+func (l *scenarioRun) justChanged() bool {
+	l.fixture.redis.mu.Lock()
+	defer l.fixture.redis.mu.Unlock()
+	return time.Since(l.fixture.redis.rounds[l.round.ID].changed) < 2*time.Second
 }
 
-// What an instance tells from memory is what the script would have said, whatever happened elsewhere, whatever it did not
-// hear of, and however far its clock is off within what it admits.
+// An answer from memory is what the script would have answered, whatever happened on other instances, whichever events were lost, and
+// however far the clock is off within its spread.
 func TestMemoryNeverContradictsTheScript(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		story := drawStory(rt)
+		scenario := drawScenario(rt)
 		var err error
-		synctest.Test(t, func(t *testing.T) { err = story.live(t) })
+		synctest.Test(t, func(t *testing.T) { err = scenario.run(t) })
 		if err != nil {
 			rt.Fatal(err)
 		}

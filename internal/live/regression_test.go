@@ -9,42 +9,42 @@ import (
 	"redrain/internal/game"
 )
 
-// A seat's claims count as known only once they were read in the round at hand. Nobody read them for who was there before the
-// round began, so that instance asked Redis for every tap of theirs.
-func TestMissedIsToldToThoseWhoWereThereBeforeTheRound(t *testing.T) {
+// A session's claims count as known only once they were read in the current round. They were not read for players who had joined before
+// the round started, so all their taps were submitted.
+func TestMissedIsAnsweredToPlayersWhoJoinedBeforeTheRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		first := r.begin(plan())
+		r := newFixture(t)
+		session, tab := r.join(r.room, r.books.Join(code, "ann"))
+		first := r.startRound(newRound())
 		time.Sleep(time.Minute)
-		r.world.close(first.ID, game.ByTime)
-		round := r.begin(plan(func(s *game.Settings) { s.Pace = game.PaceEven }))
-		p := &tapper{t, r, seat, tab, &answers{}, round}
-		p.at(2000)
-		p.claimed(1)
-		p.want(2, game.Missed)
+		r.redis.closeRound(first.ID, game.ByTime)
+		round := r.startRound(newRound(func(s *game.Settings) { s.Pace = game.PaceEven }))
+		p := &testPlayer{t, r, session, tab, &answerRecorder{}, round}
+		p.sleepUntil(2000)
+		p.claimByOthers(1)
+		p.wantTap(2, game.Missed)
 	})
 }
 
-// A snapshot is a little old when it is spoken of. One from just before the start put a raining round back into its countdown.
+// A snapshot is a little old when it is applied. One from just before the start put a raining round back into its countdown.
 func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		_, tab := r.sit(r.room, r.books.Join(code, "ann"))
-		round := r.begin(plan())
+		r := newFixture(t)
+		_, tab := r.join(r.room, r.books.Join(code, "ann"))
+		round := r.startRound(newRound())
 		synctest.Wait()
-		old, err := r.side.Snapshot(t.Context(), round.ID, 0, 0)
+		old, err := r.pool.Snapshot(t.Context(), round.ID, 0, 0)
 		if err != nil || old.Phase != game.Countdown {
 			t.Fatal(old, err)
 		}
-		until(round.StartsAt + 500)
+		sleepUntil(round.StartsAt + 500)
 		synctest.Wait()
-		if err := r.room.do(t.Context(), func() { r.room.stands(round, old) }); err != nil {
+		if err := r.room.runInBroadcastLoop(t.Context(), func() { r.room.applySnapshot(round, old) }); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		var phases []game.Phase
-		for _, change := range changes(t, tab) {
+		for _, change := range roundChanges(t, tab) {
 			phases = append(phases, change.Round.Phase)
 		}
 		if len(phases) != 2 || phases[0] != game.Countdown || phases[1] != game.Raining {
@@ -53,20 +53,21 @@ func TestAnOldSnapshotDoesNotTurnBackThePhase(t *testing.T) {
 	})
 }
 
-// A round that this instance has not heard of yet is looked up; bombs won in it, and drops that were not falling yet.
-func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
+// A tap on a round that this instance does not know yet has the round looked up. Without the checks, bombs and drops that had not fallen yet
+// won.
+func TestATapOnARoundJustStartedIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, _ := r.sit(r.room, r.books.Join(code, "ann"))
-		r.world.set(func(*world) { r.side.ear.deaf = func(game.Event) bool { return true } })
-		round := r.begin(plan(func(s *game.Settings) { s.BombPercent, s.Countdown = 50, 0 }))
+		r := newFixture(t)
+		session, _ := r.join(r.room, r.books.Join(code, "ann"))
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(game.Event) bool { return true } })
+		round := r.startRound(newRound(func(s *game.Settings) { s.BombPercent, s.Countdown = 50, 0 }))
 		time.Sleep(300 * time.Millisecond)
 		schedule := game.NewSchedule(round.Settings, round.Secret)
 		seen := make(map[game.DropKind]bool)
 		for id := game.DropID(1); id <= 40; id++ {
 			drop, _ := schedule.Find(id)
-			asked := len(r.committer.asked)
-			answer, err := r.room.TapOther(t.Context(), seat, round.ID, id, &answers{})
+			before := len(r.committer.submitted)
+			answer, err := r.room.TapOtherRound(t.Context(), session, round.ID, id, &answerRecorder{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +78,7 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 			case drop.Kind == game.KindBomb:
 				want = game.Bomb
 			}
-			if answer.Outcome != want || (len(r.committer.asked) > asked) != (want == "") {
+			if answer.Outcome != want || (len(r.committer.submitted) > before) != (want == "") {
 				t.Errorf("drop %d, a %s at %d ms, tapped at 300: %q", id, drop.Kind, drop.AtMS, answer.Outcome)
 			}
 			seen[drop.Kind] = true
@@ -88,169 +89,168 @@ func TestATapOnARoundJustBegunIsJudgedToo(t *testing.T) {
 	})
 }
 
-// Taps on a round that is long over made the room read everything again, as often as anybody liked to tap.
+// Each tap on a round that was over for long made the room read everything again.
 func TestTapsOnAnOldRoundDoNotMakeTheRoomReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		seat, _ := r.sit(r.room, r.books.Join(code, "ann"))
-		old := plan()
+		r := newFixture(t)
+		session, _ := r.join(r.room, r.books.Join(code, "ann"))
+		old := newRound()
 		old.Phase, old.StartsAt, old.EndsAt = game.Closed, 1, 30_001
 		r.books.Keep(old)
-		r.begin(plan())
+		r.startRound(newRound())
 		time.Sleep(3 * time.Second)
-		before := r.world.asked("snapshot")
+		before := r.redis.callCount("snapshot")
 		for range 100 {
-			if _, err := r.room.TapOther(t.Context(), seat, old.ID, 1, &answers{}); err != nil {
+			if _, err := r.room.TapOtherRound(t.Context(), session, old.ID, 1, &answerRecorder{}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 		// The tally takes one snapshot every 250 ms or so, and where the round stands is read every 2 s at the latest.
-		if more := r.world.asked("snapshot") - before; more > 12 {
+		if more := r.redis.callCount("snapshot") - before; more > 12 {
 			t.Errorf("%d snapshots in two seconds of taps on an old round", more)
 		}
 	})
 }
 
-// The room's claims were read for the seats that were there before the snapshot. Who sat down in between, and whose claim was
-// not heard of, missed it for good: the snapshot counted it as known.
-func TestWhoSitsDownWhileClaimsAreReadMissesNone(t *testing.T) {
+// A catch-up read the claims of the sessions from before its snapshot. If a player joined in between, and the event of their claim was lost,
+// they missed the claim for good, because the snapshot counted it as known.
+func TestAPlayerWhoJoinsDuringACatchUpMissesNoClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		round := r.begin(plan())
-		until(round.StartsAt + 5000)
+		round := r.startRound(newRound())
+		sleepUntil(round.StartsAt + 5000)
 		synctest.Wait()
-		held, sat := make(chan struct{}), make(chan struct{})
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
-				if what == "snapshot" && !r.room.lost.Load() {
-					w.set(func(w *world) { w.before = nil })
-					close(held)
-					<-sat
+		reached, joined := make(chan struct{}), make(chan struct{})
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
+				if what == "snapshot" && !r.room.claimsMissed.Load() {
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
+					close(reached)
+					<-joined
 				}
 			}
-			r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil }
+			r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil }
 		})
-		r.room.lost.Store(true)
-		<-held
-		_, tab := r.sit(r.room, ann)
-		r.world.claim(round.ID, 3, ann.ID) // not heard
-		r.world.set(func(*world) { r.side.ear.deaf = nil })
-		close(sat)
+		r.room.claimsMissed.Store(true)
+		<-reached
+		_, tab := r.join(r.room, ann)
+		r.redis.claim(round.ID, 3, ann.ID) // its event is lost
+		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = nil })
+		close(joined)
 		time.Sleep(3 * time.Second)
-		if said := claimsOf(t, tab); len(said) != 1 {
-			t.Errorf("the page was told of %v", said)
+		if sent := claimMessages(t, tab); len(sent) != 1 {
+			t.Errorf("the page was sent %v", sent)
 		}
 	})
 }
 
-// Claims were read in one round while another began: what was heard of the new one was forgotten.
-func TestClaimsReadWhileAnotherRoundBeginsDoNotEraseIts(t *testing.T) {
+// A session's claims were read in one round while another one started. Claims of the new one that had arrived were lost.
+func TestClaimsReadWhileAnotherRoundStartsDoNotEraseItsClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		first := r.begin(plan())
-		until(first.StartsAt + 5000)
+		first := r.startRound(newRound())
+		sleepUntil(first.StartsAt + 5000)
 		synctest.Wait()
-		held, let := make(chan struct{}), make(chan struct{})
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
+		reached, release := make(chan struct{}), make(chan struct{})
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "claims" {
-					w.set(func(w *world) { w.before = nil })
-					close(held)
-					<-let
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
+					close(reached)
+					<-release
 				}
 			}
 		})
-		tab, sat := &member{}, make(chan struct{})
+		tab, joined := &recordingClient{}, make(chan struct{})
 		go func() {
-			defer close(sat)
-			if _, err := r.room.Sit(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
+			defer close(joined)
+			if _, err := r.room.Join(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
 				t.Error(err)
 			}
 		}()
-		<-held
-		r.world.close(first.ID, game.Stopped)
-		second := r.begin(plan(func(s *game.Settings) { s.Countdown = 0 }))
+		<-reached
+		r.redis.closeRound(first.ID, game.Stopped)
+		second := r.startRound(newRound(func(s *game.Settings) { s.Countdown = 0 }))
 		time.Sleep(time.Second)
-		r.world.claim(second.ID, 3, ann.ID)
+		r.redis.claim(second.ID, 3, ann.ID)
 		synctest.Wait()
-		close(let)
-		<-sat
-		said := welcomes(t, tab)[0]
-		if said.Round.ID != second.ID || len(said.Claims) != 1 || said.Claims[0].Drop != 3 {
-			t.Errorf("welcome with round %s and claims %v, want %s and one", said.Round.ID, said.Claims, second.ID)
+		close(release)
+		<-joined
+		welcome := welcomes(t, tab)[0]
+		if welcome.Round.ID != second.ID || len(welcome.Claims) != 1 || welcome.Claims[0].Drop != 3 {
+			t.Errorf("welcome with round %s and claims %v, want %s and one", welcome.Round.ID, welcome.Claims, second.ID)
 		}
 	})
 }
 
-// The seat of somebody who comes back after more than a minute was swept while their claims were read; a claim that was heard of
-// in that moment went to nobody.
-func TestASeatIsNotSweptWhileSomebodySitsDown(t *testing.T) {
+// The session of a player who came back after more than a minute expired while their claims were read, so a claim that arrived in that moment
+// was not sent to them.
+func TestASessionDoesNotExpireWhileItsPlayerJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		seat, tab := r.sit(r.room, ann)
-		r.room.Rise(seat, tab)
-		time.Sleep(seatFor)
-		r.begin(plan(func(s *game.Settings) { s.Countdown = 0 }))
+		session, tab := r.join(r.room, ann)
+		r.room.Leave(session, tab)
+		time.Sleep(sessionIdleTimeout)
+		r.startRound(newRound(func(s *game.Settings) { s.Countdown = 0 }))
 		synctest.Wait()
-		held, let := make(chan struct{}), make(chan struct{})
+		reached, release := make(chan struct{}), make(chan struct{})
 		r.room.mu.Lock() // as old as it can be without being swept yet
-		if r.room.seats[ann.ID] == nil {
-			r.room.seats[ann.ID] = seat
+		if r.room.sessions[ann.ID] == nil {
+			r.room.sessions[ann.ID] = session
 		}
-		seat.empty = time.Now().Add(-seatFor - time.Second)
+		session.idleSince = time.Now().Add(-sessionIdleTimeout - time.Second)
 		r.room.mu.Unlock()
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "claims" {
-					w.set(func(w *world) { w.before = nil })
-					close(held)
-					<-let
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
+					close(reached)
+					<-release
 				}
 			}
 		})
-		tab = &member{}
-		sat := make(chan struct{})
+		tab = &recordingClient{}
+		joined := make(chan struct{})
 		go func() {
-			defer close(sat)
-			if _, err := r.room.Sit(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
+			defer close(joined)
+			if _, err := r.room.Join(context.Background(), ann.ID, ann.Nickname, tab); err != nil {
 				t.Error(err)
 			}
 		}()
-		<-held
-		time.Sleep(time.Second) // a report, which sweeps
+		<-reached
+		time.Sleep(time.Second) // a report, which removes expired sessions
 		r.room.mu.Lock()
-		if r.room.seats[ann.ID] == nil {
-			t.Error("the seat was swept")
+		if r.room.sessions[ann.ID] == nil {
+			t.Error("the session expired")
 		}
 		r.room.mu.Unlock()
-		close(let)
-		<-sat
+		close(release)
+		<-joined
 	})
 }
 
-// Every message of Redis' was lost for a while, the tally's too: only a refresh saw that packets were gone, and it did not look
-// for whose they were.
-func TestASilentLossIsNoticedWithinTwoSeconds(t *testing.T) {
+// All events were lost for a while, tallies too. Only a snapshot showed that there were claims, and their players were not looked for.
+func TestLostEventsAreNoticedWithinTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		ann := r.books.Join(code, "ann")
-		_, tab := r.sit(r.room, ann)
-		round := r.begin(plan())
-		r.world.set(func(*world) {
-			r.side.ear.deaf = func(h game.Event) bool { return h.Claims != nil || h.Tally != nil }
+		_, tab := r.join(r.room, ann)
+		round := r.startRound(newRound())
+		r.redis.withLock(func(*fakeRedis) {
+			r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil || h.Tally != nil }
 		})
 		for _, ms := range []int64{3100, 7350, 11_770, 15_930} {
-			until(round.StartsAt + game.Moment(ms))
-			before := len(claimsOf(t, tab))
-			r.world.claim(round.ID, game.DropID(ms/1000), ann.ID)
+			sleepUntil(round.StartsAt + game.Moment(ms))
+			before := len(claimMessages(t, tab))
+			r.redis.claim(round.ID, game.DropID(ms/1000), ann.ID)
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if said := claimsOf(t, tab); len(said) != before+1 {
-				t.Fatalf("two seconds after a claim that nobody heard of: %v", said)
+			if sent := claimMessages(t, tab); len(sent) != before+1 {
+				t.Fatalf("two seconds after a claim whose event was lost: %v", sent)
 			}
 		}
 	})

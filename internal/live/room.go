@@ -14,71 +14,66 @@ import (
 	"redrain/internal/wire"
 )
 
-// Room is one room that this instance serves. Three loops keep it: one speaks (it alone changes what everybody was told, and
-// never does I/O), one works with Redis and hands what it learned to the first, one works with SQL, which may hang without
-// keeping the others from anything.
+// Room is one room that this instance serves. Three loops run for it:
+//
+//   - The broadcast loop alone changes the round's state and sends frames to all clients. It does no I/O.
+//   - The Redis sync loop reads from Redis, hands what it read to the broadcast loop, and publishes the tally.
+//   - The SQL sync loop reads from SQL. While SQL hangs, the other two go on.
 type Room struct {
 	opts *Options
 	code string
 	name string
 
 	inbox     chan game.Event
-	work      chan func()   // to the speaking loop
-	wake      chan struct{} // wakes the loop that reads Redis
-	wakeBooks chan struct{} // wakes the loop that reads SQL
-	// stale: where the round stands must be read again, from Redis and from SQL; lost: claims may have been missed.
-	stale, booksStale, lost atomic.Bool
-	booked                  atomic.Pointer[game.Round] // the current round as SQL was read last; nil: none yet
-	names                   names
-	cancel                  context.CancelFunc
-	loops                   sync.WaitGroup
+	tasks     chan func()   // functions for the broadcast loop to run
+	redisWake chan struct{} // ends the pause of the Redis sync loop
+	sqlWake   chan struct{} // ends the pause of the SQL sync loop
+	// redisStale and sqlStale: the round must be read again, from Redis and from SQL. claimsMissed: events with claims may have been
+	// missed.
+	redisStale, sqlStale, claimsMissed atomic.Bool
+	sqlRound                           atomic.Pointer[game.Round] // the current round as last read from SQL; nil: none yet
+	nicknames                          nicknameCache
+	cancel                             context.CancelFunc // stops the loops; nil before start
+	loops                              sync.WaitGroup
 
-	audience audience
+	subscribers subscribers
 
-	saidSoldOut soldOutReport // of the loop that reads SQL alone
+	lastSoldOut soldOutReport // used only by the SQL sync loop
 
-	// Of the speaking loop alone: the latest tally, how many there were, and which of them each part of the players has.
-	latest   []byte
-	serial   int
-	spreadOf [parts]int
-	waves    []wave
-	news     map[string]bool // codes of notices that hosts are to hear with the next beat
+	broadcast broadcastState // used only by the broadcast loop
 
-	mu       sync.Mutex // guards what follows; nothing under it does I/O or waits
-	rain     *rain      // nil before the room's first round
-	seats    map[string]*Seat
-	vacant   vacancies
+	mu       sync.Mutex                // guards the fields below; no I/O and no waiting while it is held
+	state    *roundState               // nil before the room's first round
+	sessions map[string]*PlayerSession // by player
+	idle     idleSessions
 	presence game.Presence
-	lobby    lobby
-	tally    wire.Tally
+	arrivals recentArrivals
+	tally    wire.Tally // the latest
 }
 
-const (
-	inboxSize = 4096
-	// seatFor is how long a seat without tabs keeps its bucket and its spent drops.
-	seatFor = time.Minute
-)
+const inboxSize = 4096
 
 func newRoom(opts *Options, known game.Room) *Room {
 	return &Room{
 		opts: opts, code: known.Code, name: known.Name,
-		inbox: make(chan game.Event, inboxSize), work: make(chan func()),
-		wake: make(chan struct{}, 1), wakeBooks: make(chan struct{}, 1),
-		seats: make(map[string]*Seat), news: make(map[string]bool),
-		tally: wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}},
+		inbox: make(chan game.Event, inboxSize), tasks: make(chan func()),
+		redisWake: make(chan struct{}, 1), sqlWake: make(chan struct{}, 1),
+		sessions:  make(map[string]*PlayerSession),
+		broadcast: broadcastState{hostNotices: make(map[string]bool)},
+		tally:     wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}},
 	}
 }
 
-func (r *Room) begin(ctx context.Context) {
+func (r *Room) start(ctx context.Context) {
 	ctx, r.cancel = context.WithCancel(ctx)
-	r.loops.Go(func() { r.speak(ctx) })
-	r.loops.Go(func() { r.read(ctx) })
-	r.loops.Go(func() { r.readBooks(ctx) })
+	r.loops.Go(func() { r.broadcastLoop(ctx) })
+	r.loops.Go(func() { r.redisSyncLoop(ctx) })
+	r.loops.Go(func() { r.sqlSyncLoop(ctx) })
 }
 
-func (r *Room) end() {
+func (r *Room) stop() {
 	if r.cancel == nil {
-		return // never began
+		return // it was never started
 	}
 	r.cancel()
 	r.loops.Wait()
@@ -87,204 +82,162 @@ func (r *Room) end() {
 // Code is the room's join code.
 func (r *Room) Code() string { return r.code }
 
-// Watch lets a host's or a screen's connection in: it hears welcome first, and everything from then on.
-func (r *Room) Watch(role wire.Role, m Member) {
+// Subscribe adds the client of a host or a screen. It is sent welcome first, and then every broadcast.
+func (r *Room) Subscribe(role wire.Role, client Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m.Deliver(r.welcome(wire.You{Role: role}, nil))
-	r.audience.watch(m, role == wire.RoleHost)
+	client.Send(r.welcomeFrame(wire.You{Role: role}, nil))
+	r.subscribers.addWatcher(client, role == wire.RoleHost)
 }
 
-// Sit lets a player's connection in. The player's claims are read from Redis first, so that a reload loses nothing; an
-// error means that they could not be read.
-func (r *Room) Sit(ctx context.Context, player, nickname string, m Member) (*Seat, error) {
-	seat := r.seat(player, nickname)
-	if err := r.loadClaims(ctx, seat); err != nil {
+// Unsubscribe removes the client of a host or a screen.
+func (r *Room) Unsubscribe(client Client) { r.subscribers.remove(client) }
+
+// Join adds the client of a player. The player's claims are read from Redis first, so that welcome contains all of them after a
+// reload. An error means that they could not be read, and the client was not added.
+func (r *Room) Join(ctx context.Context, player, nickname string, client Client) (*PlayerSession, error) {
+	session := r.openSession(player, nickname)
+	if err := r.loadClaims(ctx, session); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	you := wire.You{Role: wire.RolePlayer, Player: player, Nickname: nickname}
-	m.Deliver(r.welcome(you, seat))
-	seat.members = append(seat.members, m)
-	r.seats[player] = seat // a sweep may have taken it meanwhile
-	if len(seat.members) == 1 {
+	client.Send(r.welcomeFrame(you, session))
+	session.clients = append(session.clients, client)
+	r.sessions[player] = session // it may have expired meanwhile
+	if len(session.clients) == 1 {
 		r.presence.Enter(player)
-		r.lobby.enter(seat)
+		r.arrivals.add(session)
 	}
-	r.audience.sit(m)
-	return seat, nil
+	r.subscribers.addPlayer(client)
+	return session, nil
 }
 
-// Rise takes a player's connection out; the seat stays for a while.
-func (r *Room) Rise(seat *Seat, m Member) {
-	r.audience.leave(m)
+// Leave removes the client of a player. The player's session is kept for sessionIdleTimeout after the last one.
+func (r *Room) Leave(session *PlayerSession, client Client) {
+	r.subscribers.remove(client)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, member := range seat.members {
-		if member == m {
-			seat.members = append(seat.members[:i:i], seat.members[i+1:]...)
+	for i, c := range session.clients {
+		if c == client {
+			session.clients = append(session.clients[:i:i], session.clients[i+1:]...)
 			break
 		}
 	}
-	seat.empty = time.Now()
-	if len(seat.members) == 0 {
-		r.presence.Leave(seat.player)
-		r.lobby.leave(seat)
-		r.vacant.add(seat)
+	session.idleSince = time.Now()
+	if len(session.clients) == 0 {
+		r.presence.Leave(session.player)
+		r.arrivals.remove(session)
+		r.idle.add(session)
 	}
 }
 
-// Unwatch takes a host's or a screen's connection out.
-func (r *Room) Unwatch(m Member) { r.audience.leave(m) }
-
-func (r *Room) seat(player, nickname string) *Seat {
+// openSession returns the player's session, or a new one.
+func (r *Room) openSession(player, nickname string) *PlayerSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seat := r.seats[player]
-	if seat == nil {
-		seat = &Seat{
-			room: r, player: player, came: r.opts.Clock.Now(),
-			bucket: rate.NewLimiter(r.opts.TapsPerSecond, r.opts.TapBurst), empty: time.Now(),
+	session := r.sessions[player]
+	if session == nil {
+		session = &PlayerSession{
+			room: r, player: player, joinedAt: r.opts.Clock.Now(),
+			limiter: rate.NewLimiter(r.opts.TapsPerSecond, r.opts.TapBurst), idleSince: time.Now(),
 		}
-		r.seats[player] = seat
-		r.vacant.add(seat)
+		r.sessions[player] = session
+		r.idle.add(session)
 	}
-	seat.nickname = nickname
-	seat.empty = time.Now() // it is not swept while its claims are read
-	return seat
+	session.nickname = nickname
+	session.idleSince = time.Now() // so that it does not expire while its claims are read
+	return session
 }
 
-// loadClaims reads seats' claims in the current rain, and once more if another one began meanwhile. Claims heard meanwhile
-// are kept.
-func (r *Room) loadClaims(ctx context.Context, seats ...*Seat) error {
-	players := make([]string, len(seats))
-	for i, seat := range seats {
-		players[i] = seat.player
+// loadClaims reads the claims of some sessions in the current round. If another round becomes the current one meanwhile, it reads
+// those in the new one. Claims that were received as events meanwhile are kept.
+func (r *Room) loadClaims(ctx context.Context, sessions ...*PlayerSession) error {
+	players := make([]string, len(sessions))
+	for i, session := range sessions {
+		players[i] = session.player
 	}
 	for {
 		r.mu.Lock()
-		rain := r.rain
+		state := r.state
 		r.mu.Unlock()
-		if rain == nil || len(seats) == 0 {
+		if state == nil || len(sessions) == 0 {
 			return nil
 		}
-		held, err := r.opts.Pool.ClaimsOf(ctx, rain.round.ID, players...)
+		claims, err := r.opts.Pool.ClaimsOf(ctx, state.round.ID, players...)
 		if err != nil {
 			return fmt.Errorf("read own claims: %w", err)
 		}
-		if r.loaded(rain, seats, held) {
+		if r.addLoadedClaims(state, sessions, claims) {
 			return nil
 		}
 	}
 }
 
-// loaded gives seats what was read of their claims in a rain; false if that is not the current one any more.
-func (r *Room) loaded(rain *rain, seats []*Seat, held map[string][]game.Claim) bool {
+// addLoadedClaims adds claims that were read in a round to the sessions of their players. It returns false, and adds nothing, if that
+// round is not the current one any more.
+func (r *Room) addLoadedClaims(state *roundState, sessions []*PlayerSession, claims map[string][]game.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.rain != rain {
+	if r.state != state {
 		return false
 	}
-	for _, seat := range seats {
-		seat.in(rain).loaded = true
-		for _, claim := range held[seat.player] {
-			seat.heard(claim)
+	for _, session := range sessions {
+		session.forRound(state).claimsLoaded = true
+		for _, claim := range claims[session.player] {
+			session.receiveClaim(claim)
 		}
 	}
 	return true
 }
 
-// welcome is everything that a page needs now; under the room's lock.
-func (r *Room) welcome(you wire.You, seat *Seat) []byte {
+// welcomeFrame contains everything that a page needs to start; session is nil for hosts and screens. Needs mu.
+func (r *Room) welcomeFrame(you wire.You, session *PlayerSession) []byte {
 	now := r.opts.Clock.Now()
 	w := wire.Welcome{Now: now, You: you, Room: wire.Room{Code: r.code, Name: r.name}, Tally: r.tally}
-	if r.rain != nil {
-		round := wire.RoundOf(r.rain.round)
+	if r.state != nil {
+		round := wire.RoundOf(r.state.round)
 		w.Round = &round
-		w.Drops = wire.DropsOf(r.rain.sentDrops(now))
-		if seat != nil {
-			w.Claims = wire.ClaimsOf(round.ID, seat.in(r.rain).inOrder())
+		w.Drops = wire.DropsOf(r.state.visibleDrops(now))
+		if session != nil {
+			w.Claims = wire.ClaimsOf(round.ID, session.forRound(r.state).claimsByNumber())
 		}
 	}
 	return wire.Encode(w)
 }
 
-// TapOther takes a tap for a round that is not the current one as far as this instance knows: it looks again before it
-// refuses. game.ErrNotFound when the room has no such round, or it was never opened; other errors that SQL does not tell, and
-// nothing was done.
-func (r *Room) TapOther(ctx context.Context, seat *Seat, round string, drop game.DropID, waiter game.Waiter) (game.Answer, error) {
-	other, err := r.opts.Books.Round(ctx, round)
-	if err != nil {
-		return game.Answer{}, fmt.Errorf("look up the round of a tap: %w", err)
-	}
-	if other.Room != r.code || other.Phase == game.Draft {
-		return game.Answer{}, fmt.Errorf("the round of a tap: %w", game.ErrNotFound)
-	}
-	if other.Phase.Active() { // else nothing can be won, and the script says what was
-		r.nudge()
-		now := r.opts.Clock.Now()
-		if outcome, known := newRain(other, now).judgeDrop(drop, now, r.opts.Clock.Spread()); known {
-			return game.Answer{Outcome: outcome}, nil
-		}
-	}
-	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: seat.player, Drop: drop}, &lateWaiter{waiter, other}) {
-		return game.Answer{Outcome: game.Busy}, nil
-	}
-	return game.Answer{}, nil
-}
-
-// lateWaiter hears the answer to a tap on a round that may be long over.
-type lateWaiter struct {
-	game.Waiter
-
-	round game.Round
-}
-
-// Answered says late where Redis has no keys any more because the round is over.
-func (w *lateWaiter) Answered(tap game.Tap, answer game.Answer) {
-	w.Waiter.Answered(tap, lateIfOver(answer, w.round))
-}
-
-// lateIfOver is the answer to a tap that the pool calls frozen: a round that is over, and not on hold, may have no keys any more,
-// and is simply over.
-func lateIfOver(answer game.Answer, round game.Round) game.Answer {
-	if answer.Outcome == game.Frozen && round.Phase.Over() && !round.Frozen {
-		answer.Outcome = game.Late
-	}
-	return answer
-}
-
-// refresh reads where the current round stands in Redis, and makes it known. Before begin it may be called directly.
-func (r *Room) refresh(ctx context.Context) error {
-	round := r.booked.Load()
+// readRedisRound reads the state of the current round from Redis, and hands it to the broadcast loop. Before start it can be called
+// directly.
+func (r *Room) readRedisRound(ctx context.Context) error {
+	round := r.sqlRound.Load()
 	if round == nil {
 		return nil
 	}
-	standing, err := r.opts.Pool.Snapshot(ctx, round.ID, 0, 0)
+	snapshot, err := r.opts.Pool.Snapshot(ctx, round.ID, 0, 0)
 	switch {
-	case keysLost(err):
-		return r.do(ctx, func() { r.begins(*round) })
+	case isKeysLost(err):
+		return r.runInBroadcastLoop(ctx, func() { r.applyMissingKeys(*round) })
 	case err != nil:
 		return fmt.Errorf("read where the round stands: %w", err)
 	default:
-		return r.do(ctx, func() { r.stands(*round, standing) })
+		return r.runInBroadcastLoop(ctx, func() { r.applySnapshot(*round, snapshot) })
 	}
 }
 
-// keysLost reports whether an error of the pool says that there are no keys, or none that fit together.
-func keysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
+// isKeysLost reports whether an error of the pool says that a round has no keys, or not all of them.
+func isKeysLost(err error) bool { return errors.Is(err, game.ErrGone) || errors.Is(err, game.ErrTorn) }
 
-// do hands something to the speaking loop and waits until it is done; before begin it is done at once. An error says that it
-// was not done, because ctx ended first.
-func (r *Room) do(ctx context.Context, what func()) error {
+// runInBroadcastLoop has the broadcast loop call a function, and waits until it was called; before start it is called directly. An
+// error says that ctx ended first, and it was not called.
+func (r *Room) runInBroadcastLoop(ctx context.Context, task func()) error {
 	if r.cancel == nil {
-		what()
+		task()
 		return nil
 	}
 	done := make(chan struct{})
 	select {
-	case r.work <- func() { what(); close(done) }:
+	case r.tasks <- func() { task(); close(done) }:
 		<-done
 		return nil
 	case <-ctx.Done():
@@ -292,45 +245,46 @@ func (r *Room) do(ctx context.Context, what func()) error {
 	}
 }
 
-// nudge has everything read again soon.
-func (r *Room) nudge() {
-	r.booksStale.Store(true)
-	r.look()
+// requestSync has the round read again soon, from SQL and from Redis.
+func (r *Room) requestSync() {
+	r.sqlStale.Store(true)
+	r.requestRedisSync()
 }
 
-// look has Redis read again soon, and a round closed that is sold out.
-func (r *Room) look() {
-	r.stale.Store(true)
-	wake(r.wake)
-	wake(r.wakeBooks)
+// requestRedisSync has the round read again soon from Redis. It also wakes the SQL sync loop, which closes a round that is sold out.
+func (r *Room) requestRedisSync() {
+	r.redisStale.Store(true)
+	wakeLoop(r.redisWake)
+	wakeLoop(r.sqlWake)
 }
 
-func wake(loop chan<- struct{}) {
+func wakeLoop(wake chan<- struct{}) {
 	select {
-	case loop <- struct{}{}:
-	default: // it has been told already
+	case wake <- struct{}{}:
+	default: // it is about to wake already
 	}
 }
 
-func (r *Room) hear(heard game.Event) {
+// enqueueEvent hands an event to the broadcast loop, without blocking.
+func (r *Room) enqueueEvent(event game.Event) {
 	select {
-	case r.inbox <- heard:
+	case r.inbox <- event:
 	default:
-		r.lost.Store(true)
-		r.nudge() // it may have been about another round
+		r.claimsMissed.Store(true)
+		r.requestSync() // the event may have been about another round
 	}
 }
 
-// noteLeft takes note of what a batch of taps from here left of a round.
-func (r *Room) noteLeft(round string, left game.Total) {
+// recordLeft records how much of a round was left after a batch of taps from this instance.
+func (r *Room) recordLeft(round string, left game.Total) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.rain == nil || r.rain.round.ID != round {
+	if r.state == nil || r.state.round.ID != round {
 		return
 	}
-	was := r.rain.soldOut()
-	r.rain.noteLeft(left)
-	if !was && r.rain.soldOut() {
-		r.look()
+	before := r.state.isSoldOut()
+	r.state.recordLeft(left)
+	if !before && r.state.isSoldOut() {
+		r.requestRedisSync()
 	}
 }

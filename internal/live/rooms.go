@@ -1,12 +1,12 @@
-// Package live holds the rooms that this instance serves: who is there, what the round's state is, which drops fall, and
-// what a tap can be told without asking Redis. It hears from Redis by pub/sub, which is only a hint, and reads again
-// whatever it may have missed.
+// Package live serves rooms: it knows which clients are connected to them, keeps the state of the current round, sends out drops,
+// and answers those taps whose answer it knows without Redis. It learns of changes from events on Redis' pub/sub. An event can get
+// lost, so whatever it may have said is read again.
 //
 // Invariants kept here:
 //
 //  5. Redis' clock alone decides what is early or late: near the edges of the window a tap always goes to the script.
-//  8. Pub/sub is a hint: whoever misses a message converges by itself, within 2 s while the round runs.
-//  9. A slow, silent or hostile connection costs nobody else anything: nothing here waits for a member.
+//  8. Pub/sub is a hint: an instance that misses a message catches up by itself, within 2 s while the round runs.
+//  9. A slow, silent or hostile connection costs nobody else anything: nothing here waits for a client.
 package live
 
 import (
@@ -40,10 +40,11 @@ type Pool interface {
 	PublishTally(ctx context.Context, room string, tally []byte) error
 }
 
-// Ear is this instance's subscription. After Add, and after every reconnection, Rooms.Hear gets an event with Missed for the room.
-type Ear interface {
-	Add(ctx context.Context, room string) error
-	Remove(ctx context.Context, room string) error
+// Subscription is this instance's pub/sub subscription. Its events go to Rooms.HandleEvent. After SubscribeRoom, and after every
+// reconnection, there is an event with Missed for the room.
+type Subscription interface {
+	SubscribeRoom(ctx context.Context, room string) error
+	UnsubscribeRoom(ctx context.Context, room string) error
 }
 
 // Clock is the estimate of Redis' clock. Spread is how far it may be off, in ms.
@@ -52,31 +53,31 @@ type Clock interface {
 	Spread() int64
 }
 
-// Committer takes a tap to the pool; waiter hears the answer once. False: nothing was queued.
+// Committer takes a tap to the pool; handler receives the answer once. False: nothing was queued.
 type Committer interface {
-	Submit(room, round string, tap game.Tap, waiter game.Waiter) bool
+	Submit(room, round string, tap game.Tap, handler game.AnswerHandler) bool
 }
 
-// Member is one connection. Neither method may block.
-type Member interface {
-	// Deliver queues a frame that must arrive, in order.
-	Deliver(frame []byte)
-	// Update queues a frame of which only the latest matters; it replaces one that still waits.
-	Update(frame []byte)
+// Client is one connection. Neither method may block.
+type Client interface {
+	// Send queues a frame that must arrive, in order.
+	Send(frame []byte)
+	// SendLatest queues a frame of which only the latest matters. It replaces such a frame that is still queued.
+	SendLatest(frame []byte)
 }
 
 // Options say what Rooms work with.
 type Options struct {
-	Books     Books
-	Pool      Pool
-	Ear       Ear
-	Clock     Clock
-	Committer Committer
-	// SoldOut is called, off every lock, when a round's last packet is known to be taken.
+	Books        Books
+	Pool         Pool
+	Subscription Subscription
+	Clock        Clock
+	Committer    Committer
+	// SoldOut is called, with no lock held, when a round's last packet is known to be taken.
 	SoldOut func(ctx context.Context, round string) error
-	// Blocked returns the ids of a room's blocked players; nil: nobody is.
+	// Blocked returns the ids of a room's blocked players. If it is nil, nobody is blocked.
 	Blocked func(ctx context.Context, room string) ([]string, error)
-	// TapsPerSecond and TapBurst bound one player's taps over all their tabs; 10 and 20 by default.
+	// TapsPerSecond and TapBurst limit the taps of one player over all their tabs; 10 and 20 by default.
 	TapsPerSecond rate.Limit
 	TapBurst      int
 	Log           *slog.Logger
@@ -89,27 +90,29 @@ type Rooms struct {
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 
-	mu   sync.Mutex
-	open map[string]*entry
+	mu    sync.Mutex
+	rooms map[string]*roomEntry // by code
 }
 
-type entry struct {
-	ready chan struct{} // closed when room or err is set
-	gone  chan struct{} // closed when the room has been given up, and can be entered anew
-	room  *Room
-	err   error
-	users int
-	empty time.Time // since when nobody uses it
-	left  bool      // being given up
+// roomEntry is a room with the number of its users. Rooms.mu guards room, err, users, idleSince and closing.
+type roomEntry struct {
+	loaded    chan struct{} // closed when the room was loaded, or err is set
+	closed    chan struct{} // closed when the room has been closed, and can be loaded anew
+	room      *Room
+	err       error
+	users     int       // Acquires without their Release
+	idleSince time.Time // since when it has no users
+	closing   bool      // it is being closed, and cannot be acquired
 }
 
 const (
-	// keepEmpty is how long a room without members stays: a reload, or everybody's network, comes back to it.
-	keepEmpty = 30 * time.Second
-	openFor   = 5 * time.Second
-	// removeFor bounds an unsubscription, and endingAtOnce how many rooms end at a time: each may wait for Redis.
-	removeFor    = time.Second
-	endingAtOnce = 16
+	// roomIdleTimeout is how long a room without users stays open: after a reload, or a failure of everybody's network, the clients
+	// find it as it was.
+	roomIdleTimeout = 30 * time.Second
+	loadTimeout     = 5 * time.Second
+	// unsubscribeTimeout limits one unsubscription, and maxClosing how many rooms are closed at a time: each may wait for Redis.
+	unsubscribeTimeout = time.Second
+	maxClosing         = 16
 )
 
 // New returns Rooms without any room; Close ends them.
@@ -120,77 +123,78 @@ func New(opts Options) *Rooms {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Rooms{opts: opts, open: make(map[string]*entry)}
+	r := &Rooms{opts: opts, rooms: make(map[string]*roomEntry)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.loops.Go(r.sweep)
+	r.loops.Go(r.closeIdleRooms)
 	return r
 }
 
-// Close gives up all rooms: leases are returned, loops end. Members are not told; whoever owns them closes them first.
+// Close stops all rooms and releases their leases. Clients are not notified; their owner closes them first.
 func (r *Rooms) Close() {
 	r.cancel()
 	r.loops.Wait()
-	var ending errgroup.Group
-	ending.SetLimit(endingAtOnce)
-	for _, room := range r.all() { // off the lock: leases are returned, and Hear must not wait for that
-		ending.Go(func() error {
-			room.end()
+	var stopping errgroup.Group
+	stopping.SetLimit(maxClosing)
+	for _, room := range r.list() { // without the lock: releasing leases takes time, and HandleEvent must not wait for that
+		stopping.Go(func() error {
+			room.stop()
 			return nil
 		})
 	}
-	_ = ending.Wait() // none fails
+	_ = stopping.Wait() // none fails
 }
 
-func (r *Rooms) all() []*Room {
+func (r *Rooms) list() []*Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []*Room
-	for _, e := range r.open {
+	var rooms []*Room
+	for _, e := range r.rooms {
 		if e.room != nil {
-			all = append(all, e.room)
+			rooms = append(rooms, e.room)
 		}
 	}
-	return all
+	return rooms
 }
 
-// Enter returns the room with this code, which the instance serves from then on, until every Enter had its Leave.
-// game.ErrNotFound when there is none.
-func (r *Rooms) Enter(ctx context.Context, code string) (*Room, error) {
-	e := r.entry(code)
-	for e.left {
-		if err := wait(ctx, e.gone); err != nil {
+// Acquire returns the room with this code, and loads it if this instance does not serve it yet. The room stays open until each
+// Acquire had its Release. game.ErrNotFound when there is no such room.
+func (r *Rooms) Acquire(ctx context.Context, code string) (*Room, error) {
+	e := r.acquireEntry(code)
+	for e.closing {
+		if err := waitFor(ctx, e.closed); err != nil {
 			return nil, err
 		}
-		e = r.entry(code)
+		e = r.acquireEntry(code)
 	}
-	if err := wait(ctx, e.ready); err != nil {
-		r.leave(e)
+	if err := waitFor(ctx, e.loaded); err != nil {
+		r.releaseEntry(e)
 		return nil, err
 	}
 	if e.err != nil {
-		r.leave(e)
+		r.releaseEntry(e)
 		return nil, e.err
 	}
 	return e.room, nil
 }
 
-// entry counts one more user of a room, or finds it being given up.
-func (r *Rooms) entry(code string) *entry {
+// acquireEntry returns the entry of a room and counts one more user, unless the room is being closed. The first call for a room
+// starts to load it.
+func (r *Rooms) acquireEntry(code string) *roomEntry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.open[code]
+	e := r.rooms[code]
 	if e == nil {
-		e = &entry{ready: make(chan struct{}), gone: make(chan struct{})}
-		r.open[code] = e
-		r.loops.Go(func() { r.start(code, e) })
+		e = &roomEntry{loaded: make(chan struct{}), closed: make(chan struct{})}
+		r.rooms[code] = e
+		r.loops.Go(func() { r.loadEntry(code, e) })
 	}
-	if !e.left {
+	if !e.closing {
 		e.users++
 	}
 	return e
 }
 
-func wait(ctx context.Context, done <-chan struct{}) error {
+func waitFor(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
 		return nil
@@ -199,109 +203,109 @@ func wait(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Leave is said once for each Enter that returned a room.
-func (r *Rooms) Leave(room *Room) {
+// Release must be called once for each Acquire that returned a room.
+func (r *Rooms) Release(room *Room) {
 	r.mu.Lock()
-	e := r.open[room.code]
+	e := r.rooms[room.code]
 	r.mu.Unlock()
-	r.leave(e)
+	r.releaseEntry(e)
 }
 
-func (r *Rooms) leave(e *entry) {
+func (r *Rooms) releaseEntry(e *roomEntry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.users--; e.users == 0 {
-		e.empty = time.Now()
+		e.idleSince = time.Now()
 	}
 }
 
-func (r *Rooms) start(code string, e *entry) {
-	ctx, cancel := context.WithTimeout(r.ctx, openFor)
+func (r *Rooms) loadEntry(code string, e *roomEntry) {
+	ctx, cancel := context.WithTimeout(r.ctx, loadTimeout)
 	defer cancel()
-	err := r.load(ctx, code, e)
+	err := r.loadRoom(ctx, code, e)
 	r.mu.Lock()
 	if e.err = err; err != nil {
-		delete(r.open, code)
+		delete(r.rooms, code)
 	}
 	r.mu.Unlock()
-	close(e.ready)
+	close(e.loaded)
 }
 
-// load reads a room before its loops start, so that whoever enters sees where it stands.
-func (r *Rooms) load(ctx context.Context, code string, e *entry) error {
+// loadRoom reads a room and its current round, and starts its loops after that. So clients never see a room without its round.
+func (r *Rooms) loadRoom(ctx context.Context, code string, e *roomEntry) error {
 	known, err := r.opts.Books.Room(ctx, code)
 	if err != nil {
 		return fmt.Errorf("enter room: %w", err)
 	}
 	room := newRoom(&r.opts, known)
 	r.mu.Lock()
-	e.room = room // from now on Hear finds it
+	e.room = room // from now on HandleEvent finds it
 	r.mu.Unlock()
-	if err := r.opts.Ear.Add(ctx, code); err != nil {
+	if err := r.opts.Subscription.SubscribeRoom(ctx, code); err != nil {
 		return fmt.Errorf("enter room: %w", err)
 	}
-	if err := errors.Join(room.readRound(ctx), room.refresh(ctx)); err != nil {
-		return errors.Join(fmt.Errorf("enter room: %w", err), r.opts.Ear.Remove(ctx, code))
+	if err := errors.Join(room.readSQLRound(ctx), room.readRedisRound(ctx)); err != nil {
+		return errors.Join(fmt.Errorf("enter room: %w", err), r.opts.Subscription.UnsubscribeRoom(ctx, code))
 	}
-	room.begin(r.ctx)
+	room.start(r.ctx)
 	return nil
 }
 
-// Hear takes one message from Redis. It never blocks: a room whose inbox is full reads everything again.
-func (r *Rooms) Hear(heard game.Event) {
-	if room := r.find(heard.Room); room != nil {
-		room.hear(heard)
+// HandleEvent takes one event from Redis. It never blocks: a room whose inbox is full reads everything again.
+func (r *Rooms) HandleEvent(event game.Event) {
+	if room := r.find(event.Room); room != nil {
+		room.enqueueEvent(event)
 	}
 }
 
-// Grabbed takes note of a batch that came through, whatever it held.
-func (r *Rooms) Grabbed(code, round string, grabbed game.Grabbed) {
+// RecordBatch records how much of a round was left after a batch of taps from this instance.
+func (r *Rooms) RecordBatch(code, round string, grabbed game.Grabbed) {
 	if room := r.find(code); room != nil {
-		room.noteLeft(round, grabbed.Left)
+		room.recordLeft(round, grabbed.Left)
 	}
 }
 
-// Seated returns the nickname of a player who is in a room, or left it within the last minute, as this instance knows without
-// asking anybody; false for others, and for who is known to be blocked.
-func (r *Rooms) Seated(code, player string) (nickname string, ok bool) {
+// SessionNickname returns the nickname of a player who is in a room, or left it within the last minute, from memory. It returns
+// false for all others, and for players who are known to be blocked.
+func (r *Rooms) SessionNickname(code, player string) (nickname string, ok bool) {
 	room := r.find(code)
 	if room == nil {
 		return "", false
 	}
 	room.mu.Lock()
 	defer room.mu.Unlock()
-	seat := room.seats[player]
-	if seat == nil || seat.blocked {
+	session := room.sessions[player]
+	if session == nil || session.blocked {
 		return "", false
 	}
-	return seat.nickname, true
+	return session.nickname, true
 }
 
 func (r *Rooms) find(code string) *Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.open[code]; e != nil {
+	if e := r.rooms[code]; e != nil {
 		return e.room
 	}
 	return nil
 }
 
-// sweep ends rooms that nobody uses any more, some at once: one that waits for Redis keeps neither the others nor whoever wants
-// to enter one that waits for its turn.
-func (r *Rooms) sweep() {
-	var ending errgroup.Group
-	ending.SetLimit(endingAtOnce)
-	defer func() { _ = ending.Wait() }() // none fails
-	ticker := time.NewTicker(keepEmpty / 3)
+// closeIdleRooms is the loop that closes rooms without users. It closes several at once, so that a room that waits for Redis does
+// not delay the others, nor those who want to acquire a room that is waiting to be closed.
+func (r *Rooms) closeIdleRooms() {
+	var closing errgroup.Group
+	closing.SetLimit(maxClosing)
+	defer func() { _ = closing.Wait() }() // none fails
+	ticker := time.NewTicker(roomIdleTimeout / 3)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
 		case <-ticker.C:
-			for _, e := range r.empty() {
-				ending.Go(func() error {
-					r.giveUp(e)
+			for _, e := range r.idleEntries() {
+				closing.Go(func() error {
+					r.closeIfIdle(e)
 					return nil
 				})
 			}
@@ -309,49 +313,49 @@ func (r *Rooms) sweep() {
 	}
 }
 
-// empty lists the rooms that nobody has used for keepEmpty. They can still be entered.
-func (r *Rooms) empty() []*entry {
+// idleEntries lists the rooms that had no users for roomIdleTimeout. They can still be acquired.
+func (r *Rooms) idleEntries() []*roomEntry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var empty []*entry
-	for _, e := range r.open {
-		if e.unused() {
-			empty = append(empty, e)
+	var idle []*roomEntry
+	for _, e := range r.rooms {
+		if e.isIdle() {
+			idle = append(idle, e)
 		}
 	}
-	return empty
+	return idle
 }
 
-// unused is asked under the lock.
-func (e *entry) unused() bool {
-	return e.users == 0 && e.err == nil && !e.left && time.Since(e.empty) > keepEmpty
+// isIdle needs Rooms.mu.
+func (e *roomEntry) isIdle() bool {
+	return e.users == 0 && e.err == nil && !e.closing && time.Since(e.idleSince) > roomIdleTimeout
 }
 
-// leaves reports, once, that a room is to be given up: from then on nobody enters it.
-func (r *Rooms) leaves(e *entry) bool {
+// markClosing returns true, once, if a room is still idle and must be closed. From then on it cannot be acquired.
+func (r *Rooms) markClosing(e *roomEntry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !e.unused() {
+	if !e.isIdle() {
 		return false
 	}
-	e.left = true
+	e.closing = true
 	return true
 }
 
-// giveUp ends a room unless somebody has entered it. Who wants to enter meanwhile waits, so that the unsubscription cannot
-// overtake their subscription.
-func (r *Rooms) giveUp(e *entry) {
-	if !r.leaves(e) {
+// closeIfIdle closes a room unless it was acquired meanwhile. An Acquire during the closing waits until it is done, so that the
+// unsubscription cannot arrive after the new subscription.
+func (r *Rooms) closeIfIdle(e *roomEntry) {
+	if !r.markClosing(e) {
 		return
 	}
-	e.room.end()
-	ctx, cancel := context.WithTimeout(r.ctx, removeFor)
+	e.room.stop()
+	ctx, cancel := context.WithTimeout(r.ctx, unsubscribeTimeout)
 	defer cancel()
-	if err := r.opts.Ear.Remove(ctx, e.room.code); err != nil {
+	if err := r.opts.Subscription.UnsubscribeRoom(ctx, e.room.code); err != nil {
 		r.opts.Log.Warn("cannot stop listening to a room", "room", e.room.code, "error", err)
 	}
 	r.mu.Lock()
-	delete(r.open, e.room.code)
+	delete(r.rooms, e.room.code)
 	r.mu.Unlock()
-	close(e.gone)
+	close(e.closed)
 }

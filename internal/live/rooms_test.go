@@ -14,118 +14,118 @@ import (
 	"redrain/internal/wire"
 )
 
-// say publishes a notice to whoever listens to the room.
-func (r *rig) say(code string) {
-	r.world.set(func(w *world) {
-		w.publish(game.Event{Room: r.room.code, Notice: wire.Encode(wire.Notice{Code: code})})
+// publishNotice publishes a notice to the room.
+func (r *fixture) publishNotice(code string) {
+	r.redis.withLock(func(redis *fakeRedis) {
+		redis.publish(game.Event{Room: r.room.code, Notice: wire.Encode(wire.Notice{Code: code})})
 	})
 	synctest.Wait()
 }
 
-func noticesOf(t *testing.T, m *member) []wire.Notice { return heardBy[wire.Notice](t, m, "notice") }
+func noticeMessages(t *testing.T, m *recordingClient) []wire.Notice {
+	return receivedMessages[wire.Notice](t, m, "notice")
+}
 
 func TestARoomThatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		if _, err := r.rooms.Enter(t.Context(), "SUNNY8"); !errors.Is(err, game.ErrNotFound) {
+		r := newFixture(t)
+		if _, err := r.rooms.Acquire(t.Context(), "SUNNY8"); !errors.Is(err, game.ErrNotFound) {
 			t.Errorf("enter: %v", err)
 		}
 		for _, part := range []error{errors.New("books"), nil} {
 			r.books.Fail(part)
-			_, err := r.rooms.Enter(t.Context(), "SUNNY8")
+			_, err := r.rooms.Acquire(t.Context(), "SUNNY8")
 			if part != nil && !errors.Is(err, part) {
 				t.Errorf("enter while the books are down: %v", err)
 			}
 		}
 		r.rooms.mu.Lock()
-		if len(r.rooms.open) != 1 {
-			t.Errorf("%d rooms are kept", len(r.rooms.open))
+		if len(r.rooms.rooms) != 1 {
+			t.Errorf("%d rooms are kept", len(r.rooms.rooms))
 		}
 		r.rooms.mu.Unlock()
 	})
 }
 
-// What keeps a room from opening is not remembered.
-func TestARoomOpensOnceItsPartsWorkAgain(t *testing.T) {
+func TestAFailureToLoadARoomIsNotRemembered(t *testing.T) {
 	for _, part := range []string{"subscribe", "snapshot"} {
 		t.Run(part, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, down := newWorld(), errors.New("down")
-				i := newInstance(t, w, testkit.NewBooks(code), "one")
-				round := plan()
+				redis, down := newFakeRedis(), errors.New("down")
+				i := newInstance(t, redis, testkit.NewBooks(code), "one")
+				round := newRound()
 				i.books.Keep(round)
-				w.open(round)
-				w.set(func(w *world) {
-					w.fails = func(what string) error {
+				redis.openRound(round)
+				redis.withLock(func(redis *fakeRedis) {
+					redis.fails = func(what string) error {
 						if what == part {
 							return down
 						}
 						return nil
 					}
 				})
-				if _, err := i.rooms.Enter(t.Context(), code); !errors.Is(err, down) {
+				if _, err := i.rooms.Acquire(t.Context(), code); !errors.Is(err, down) {
 					t.Errorf("enter: %v", err)
 				}
-				w.set(func(w *world) { w.fails = nil })
-				i.enter()
+				redis.withLock(func(redis *fakeRedis) { redis.fails = nil })
+				i.acquireRoom()
 			})
 		})
 	}
 }
 
-// A room stays for half a minute after its last member, so that a reload comes back to it; then it is unsubscribed and its
-// loops end.
-func TestARoomIsGivenUpHalfAMinuteAfterItsLastLeave(t *testing.T) {
+// A room stays open for half a minute after its last user, so that a reload finds it as it was. Then it is unsubscribed and its loops end.
+func TestARoomIsClosedHalfAMinuteAfterItsLastRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		second := r.enter()
+		r := newFixture(t)
+		second := r.acquireRoom()
 		if second != r.room {
 			t.Fatal("two rooms with one code")
 		}
-		r.rooms.Leave(r.room)
+		r.rooms.Release(r.room)
 		time.Sleep(5 * time.Minute)
 		if r.rooms.find(code) != r.room {
-			t.Fatal("given up while somebody is in it")
+			t.Fatal("closed while somebody is in it")
 		}
-		r.rooms.Leave(second)
+		r.rooms.Release(second)
 		time.Sleep(29 * time.Second)
-		if again := r.enter(); again != r.room {
+		if again := r.acquireRoom(); again != r.room {
 			t.Fatal("a reload does not come back to the same room")
 		}
-		r.rooms.Leave(r.room)
+		r.rooms.Release(r.room)
 		time.Sleep(30 * time.Second)
 		if r.rooms.find(code) != r.room {
-			t.Error("given up before its time")
+			t.Error("closed before its time")
 		}
 		time.Sleep(11 * time.Second)
-		if r.rooms.find(code) != nil || r.world.asked("unsubscribe") != 1 {
-			t.Error("not given up")
+		if r.rooms.find(code) != nil || r.redis.callCount("unsubscribe") != 1 {
+			t.Error("not closed")
 		}
 		r.room.loops.Wait() // or the bubble deadlocks
-		if again := r.enter(); again == r.room {
+		if again := r.acquireRoom(); again == r.room {
 			t.Error("a room that has ended was entered")
 		}
 	})
 }
 
-// Whoever enters while a room is being given up waits for that: its unsubscription must not overtake their subscription.
-func TestEnteringWhileARoomIsGivenUpKeepsTheSubscription(t *testing.T) {
+// An Acquire while the room is being closed waits for that, so that the unsubscription cannot arrive after the new subscription.
+func TestAcquireWaitsWhileTheRoomIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		leaving, let := make(chan struct{}), make(chan struct{})
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
+		r := newFixture(t)
+		leaving, release := make(chan struct{}), make(chan struct{})
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "unsubscribe" {
 					close(leaving)
-					<-let
+					<-release
 				}
 			}
 		})
-		r.rooms.Leave(r.room)
+		r.rooms.Release(r.room)
 		<-leaving
 		entered := make(chan *Room)
 		go func() {
-			room, err := r.rooms.Enter(context.Background(), code)
+			room, err := r.rooms.Acquire(context.Background(), code)
 			if err != nil {
 				t.Error(err)
 			}
@@ -133,76 +133,76 @@ func TestEnteringWhileARoomIsGivenUpKeepsTheSubscription(t *testing.T) {
 		}()
 		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := r.rooms.Enter(impatient, code); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := r.rooms.Acquire(impatient, code); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("enter: %v", err)
 		}
-		close(let)
+		close(release)
 		r.room = <-entered
-		m := &member{}
-		r.room.Watch(wire.RoleScreen, m)
-		r.say("hello")
-		if len(noticesOf(t, m)) != 1 {
-			t.Error("the room hears nothing")
+		m := &recordingClient{}
+		r.room.Subscribe(wire.RoleScreen, m)
+		r.publishNotice("hello")
+		if len(noticeMessages(t, m)) != 1 {
+			t.Error("the client got no notice")
 		}
 	})
 }
 
-// People come and go around the moment at which empty rooms are given up; whoever is in hears everything.
-func TestComingAndGoingNeverLosesTheSubscription(t *testing.T) {
+// Rooms are acquired and released around the moment at which idle rooms are closed. Every client receives events.
+func TestAcquireAndReleaseNeverLoseTheSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.rooms.Leave(r.room)
+		r := newFixture(t)
+		r.rooms.Release(r.room)
 		for step := range 60 {
-			time.Sleep(keepEmpty - time.Second + time.Duration(step)*200*time.Millisecond)
+			time.Sleep(roomIdleTimeout - time.Second + time.Duration(step)*200*time.Millisecond)
 			var people sync.WaitGroup
 			for range 8 {
 				people.Go(func() {
-					room, err := r.rooms.Enter(context.Background(), code)
+					room, err := r.rooms.Acquire(context.Background(), code)
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					m := &member{}
-					room.Watch(wire.RoleScreen, m)
-					r.world.set(func(w *world) {
-						w.publish(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
+					m := &recordingClient{}
+					room.Subscribe(wire.RoleScreen, m)
+					r.redis.withLock(func(redis *fakeRedis) {
+						redis.publish(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
 					})
 					time.Sleep(time.Second)
-					if len(noticesOf(t, m)) < 1 {
-						t.Errorf("step %d: nothing heard", step)
+					if len(noticeMessages(t, m)) < 1 {
+						t.Errorf("step %d: no notice", step)
 					}
-					room.Unwatch(m)
-					r.rooms.Leave(room)
+					room.Unsubscribe(m)
+					r.rooms.Release(room)
 				})
 			}
 			people.Wait()
 		}
 		r.rooms.mu.Lock()
 		defer r.rooms.mu.Unlock()
-		if e := r.rooms.open[code]; e != nil && e.users != 0 {
+		if e := r.rooms.rooms[code]; e != nil && e.users != 0 {
 			t.Errorf("%d users after everybody left", e.users)
 		}
 	})
 }
 
-func TestWhoStopsWaitingForARoomIsNotCounted(t *testing.T) {
+func TestACancelledAcquireIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		i := newInstance(t, w, testkit.NewBooks(code), "one")
-		let := make(chan struct{})
-		w.set(func(w *world) {
-			w.before = func(what string) {
+		redis := newFakeRedis()
+		i := newInstance(t, redis, testkit.NewBooks(code), "one")
+		release := make(chan struct{})
+		redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "subscribe" {
-					<-let
+					<-release
 				}
 			}
 		})
 		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := i.rooms.Enter(impatient, code); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := i.rooms.Acquire(impatient, code); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("enter: %v", err)
 		}
-		close(let)
+		close(release)
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		if i.rooms.find(code) != nil {
@@ -211,21 +211,21 @@ func TestWhoStopsWaitingForARoomIsNotCounted(t *testing.T) {
 	})
 }
 
-// Closing the rooms of one instance hands the lease to another at once.
-func TestCloseReturnsTheLease(t *testing.T) {
+// When one instance closes its rooms, another one can take the lease at once.
+func TestCloseReleasesTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		synctest.Wait()
-		other := newInstance(t, r.world, r.books, "two")
-		other.enter()
+		other := newInstance(t, r.redis, r.books, "two")
+		other.acquireRoom()
 		time.Sleep(3 * time.Second)
 		closing := time.Now()
 		r.rooms.Close()
 		time.Sleep(2 * time.Second)
-		all := r.world.tallied()
+		all := r.redis.publishedTallies()
 		last := all[len(all)-1]
 		var first time.Time
-		for _, tally := range r.world.tallied() {
+		for _, tally := range r.redis.publishedTallies() {
 			if tally.by == "two" && first.IsZero() {
 				first = tally.at
 			}
@@ -237,65 +237,65 @@ func TestCloseReturnsTheLease(t *testing.T) {
 	})
 }
 
-// The rooms' lock was held while leases were given back: whatever was heard from Redis waited for that.
-func TestHearDoesNotWaitForClose(t *testing.T) {
+// The lock of the rooms was held while leases were released, and HandleEvent waited for it.
+func TestHandleEventDoesNotWaitForClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		synctest.Wait()
-		held, let := make(chan struct{}), make(chan struct{})
-		r.world.set(func(w *world) {
-			w.before = func(what string) {
+		reached, release := make(chan struct{}), make(chan struct{})
+		r.redis.withLock(func(redis *fakeRedis) {
+			redis.before = func(what string) {
 				if what == "report" {
-					w.set(func(w *world) { w.before = nil })
-					close(held)
-					<-let
+					redis.withLock(func(redis *fakeRedis) { redis.before = nil })
+					close(reached)
+					<-release
 				}
 			}
 		})
 		closed := make(chan struct{})
 		go func() { r.rooms.Close(); close(closed) }()
-		<-held
-		heard := make(chan struct{})
+		<-reached
+		returned := make(chan struct{})
 		go func() {
-			r.rooms.Hear(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
-			close(heard)
+			r.rooms.HandleEvent(game.Event{Room: code, Notice: wire.Encode(wire.Notice{Code: "x"})})
+			close(returned)
 		}()
 		time.Sleep(10 * time.Second) // with the mutex held the bubble could not even move its clock
 		select {
-		case <-heard:
+		case <-returned:
 		default:
-			t.Error("Hear waits")
+			t.Error("HandleEvent waits")
 		}
-		close(let)
+		close(release)
 		<-closed
 	})
 }
 
-// Empty rooms ended one after the other, each waiting for Redis, and whoever wanted to enter one of them waited for all before
-// it. Here some end at once, and the others can be entered until it is their turn.
-func TestAStalledRedisKeepsNobodyFromEnteringAnotherRoom(t *testing.T) {
+// Idle rooms were closed one after the other, each waiting for Redis, and an Acquire of one of them waited for all before it. Now several are
+// closed at once, and the others can be acquired until it is their turn.
+func TestAStalledRedisDoesNotDelayAcquire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const count = 3 * endingAtOnce
+		const count = 3 * maxClosing
 		codes := make([]string, count)
 		for n := range codes {
 			codes[n] = fmt.Sprintf("ROOM%d", n)
 		}
-		w := newWorld()
-		i := newInstance(t, w, testkit.NewBooks(codes...), "one")
+		redis := newFakeRedis()
+		i := newInstance(t, redis, testkit.NewBooks(codes...), "one")
 		for _, code := range codes {
-			room, err := i.rooms.Enter(t.Context(), code)
+			room, err := i.rooms.Acquire(t.Context(), code)
 			if err != nil {
 				t.Fatal(err)
 			}
-			i.rooms.Leave(room)
+			i.rooms.Release(room)
 		}
-		w.set(func(w *world) { w.hangs = func(string) bool { return true } })
-		time.Sleep(keepEmpty - time.Second)
-		waiting := func() (codes []string) { // rooms that are not being given up yet
+		redis.withLock(func(redis *fakeRedis) { redis.hangs = func(string) bool { return true } })
+		time.Sleep(roomIdleTimeout - time.Second)
+		waiting := func() (codes []string) { // rooms that are not being closed yet
 			i.rooms.mu.Lock()
 			defer i.rooms.mu.Unlock()
-			for code, e := range i.rooms.open {
-				if !e.left {
+			for code, e := range i.rooms.rooms {
+				if !e.closing {
 					codes = append(codes, code)
 				}
 			}
@@ -306,16 +306,16 @@ func TestAStalledRedisKeepsNobodyFromEnteringAnotherRoom(t *testing.T) {
 		}
 		synctest.Wait()
 		left := waiting()
-		if n := count - len(left); n != endingAtOnce {
-			t.Errorf("%d rooms end at once, want %d", n, endingAtOnce)
+		if n := count - len(left); n != maxClosing {
+			t.Errorf("%d rooms end at once, want %d", n, maxClosing)
 		}
 		impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		for _, code := range left {
-			if _, err := i.rooms.Enter(impatient, code); err != nil {
+			if _, err := i.rooms.Acquire(impatient, code); err != nil {
 				t.Errorf("enter %s: %v", code, err)
 			}
 		}
-		w.set(func(w *world) { w.hangs = nil })
+		redis.withLock(func(redis *fakeRedis) { redis.hangs = nil })
 	})
 }

@@ -17,7 +17,7 @@ func crowded(t *testing.T, url, room string, instances, players int) *crew {
 		for n := range players {
 			c.open(who, fmt.Sprintf("player-%d-of-%d", n, who))
 		}
-		for c.places[who].Waits() {
+		for c.places[who].HasChanges() {
 			c.told(who, 500)
 		}
 	}
@@ -36,7 +36,7 @@ func (c *crew) told(who, most int) game.Reports {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	at.Told(all.Mark)
+	at.Confirm(all.Mark)
 	return all
 }
 
@@ -44,7 +44,7 @@ func (c *crew) told(who, most int) game.Reports {
 func (c *crew) cost(who int) (commands, bytes int) {
 	at, r := &c.places[who], c.team[who]
 	told := at.Next(500)
-	if len(told.Came)+len(told.Left) > 0 {
+	if len(told.Joined)+len(told.Left) > 0 {
 		c.t.Fatal("the instance is not idle")
 	}
 	lease := leaseOfCrew.Milliseconds()
@@ -89,7 +89,7 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 	for n := range players / 2 { // half of them are at the other instance too
 		c.open(0, fmt.Sprintf("player-%d-of-1", n))
 	}
-	for c.places[0].Waits() {
+	for c.places[0].HasChanges() {
 		c.told(0, 500)
 	}
 	if got := c.told(0, 500); got.Online != 2*players || got.Garbage != 0 {
@@ -114,7 +114,7 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 	if got := c.told(0, 500); got.Online != players+players/2 || got.Garbage != 0 || removed != players {
 		t.Errorf("%d are online, garbage is %d, %d marks were removed in %d pages", got.Online, got.Garbage, removed, pages)
 	}
-	for back := true; back || c.places[1].Waits(); back = false { // it was only slow
+	for back := true; back || c.places[1].HasChanges(); back = false { // it was only slow
 		c.told(1, 500)
 	}
 	if got := c.told(0, 500); got.Online != 2*players {

@@ -82,7 +82,7 @@ func (c *crew) leave(who int) {
 // tell lets one instance report, and sweep if it must.
 func (c *crew) tell(who int) game.Reports {
 	all := c.call(who)()
-	c.places[who].Told(all.Mark)
+	c.places[who].Confirm(all.Mark)
 	if all.Garbage > 0 {
 		c.sweep(who)
 	}
@@ -123,7 +123,7 @@ func (c *crew) settle() game.Reports {
 		waits := false
 		for who := range c.places {
 			got := c.tell(who)
-			waits = waits || c.places[who].Waits() || got.Garbage > 0
+			waits = waits || c.places[who].HasChanges() || got.Garbage > 0
 			if got.Epoch > 0 {
 				known = got
 			}

@@ -30,7 +30,7 @@ func (r *rig) listen(t *testing.T) *listener {
 
 func (l *listener) add(room string) {
 	l.t.Helper()
-	if err := l.Add(l.t.Context(), room); err != nil {
+	if err := l.SubscribeRoom(l.t.Context(), room); err != nil {
 		l.t.Fatal(err)
 	}
 	l.next(game.Event{Room: room, Missed: true})
@@ -97,7 +97,7 @@ func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
 		publish("THREE", "round c")
 		publish("TWO", "round b")
 		l.next(game.Event{Room: "TWO", Round: "b"})
-		if err := l.Remove(t.Context(), "TWO"); err != nil {
+		if err := l.UnsubscribeRoom(t.Context(), "TWO"); err != nil {
 			t.Fatal(err)
 		}
 		testkit.Eventually(t, soon, func() error {
@@ -178,7 +178,7 @@ func TestNothingIsReceivedAfterClose(t *testing.T) {
 		if len(l.heard) > 0 {
 			t.Errorf("heard %s", text(<-l.heard))
 		}
-		if err := l.Add(t.Context(), "ROOM"); err == nil {
+		if err := l.SubscribeRoom(t.Context(), "ROOM"); err == nil {
 			t.Error("a closed subscription takes another room")
 		}
 	})

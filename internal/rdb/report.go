@@ -26,7 +26,7 @@ func (c *Client) Report(ctx context.Context, room string, own game.Report, lease
 	r, err := c.call(ctx, reportScript, []string{leaseKey(room), reportsKey(room), presenceKey(room)},
 		c.instance, own.Round, own.Online, own.Taps,
 		lease.Milliseconds(), freshFor.Milliseconds(), reportLifetime.Milliseconds(), arrivalsText(own.Arrivals),
-		told.Mark, told.Since, told.Serial, told.Unsent, strings.Join(told.Came, " "), strings.Join(told.Left, " "))
+		told.Mark, told.Since, told.Serial, told.Unsent, strings.Join(told.Joined, " "), strings.Join(told.Left, " "))
 	if err != nil {
 		return game.Reports{}, err
 	}

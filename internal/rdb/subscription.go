@@ -72,8 +72,8 @@ func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, handle func(ga
 	return s
 }
 
-// Add subscribes to a room. An event with Missed follows once Redis has confirmed it, and after every reconnection.
-func (s *Subscription) Add(ctx context.Context, room string) error {
+// SubscribeRoom subscribes to a room. An event with Missed follows once Redis has confirmed it, and after every reconnection.
+func (s *Subscription) SubscribeRoom(ctx context.Context, room string) error {
 	s.setWanted(room, true)
 	err := s.withConnection(func(pubsub *redis.PubSub) error { return pubsub.Subscribe(ctx, roomChannel(room)) })
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Subscription) Add(ctx context.Context, room string) error {
 	return nil
 }
 
-// Remove unsubscribes from a room.
-func (s *Subscription) Remove(ctx context.Context, room string) error {
+// UnsubscribeRoom unsubscribes from a room.
+func (s *Subscription) UnsubscribeRoom(ctx context.Context, room string) error {
 	s.setWanted(room, false)
 	err := s.withConnection(func(pubsub *redis.PubSub) error { return pubsub.Unsubscribe(ctx, roomChannel(room)) })
 	if err != nil {

@@ -50,7 +50,7 @@ func TestAStalledSubscriptionIsReplacedWithinFiveSeconds(t *testing.T) {
 		l.add(room)
 	}
 	l.awaitHealthy()
-	if err := l.Remove(t.Context(), "THREE"); err != nil {
+	if err := l.UnsubscribeRoom(t.Context(), "THREE"); err != nil {
 		t.Fatal(err)
 	}
 	proxy.SwallowReplies(-1, "subscribe") // the next ones stall as well

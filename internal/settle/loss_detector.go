@@ -127,8 +127,8 @@ func (d *LossDetector) queueVerification(o *observed) {
 
 // RoomSubscription is a subscription to the events of rooms, which it passes to HandleEvent.
 type RoomSubscription interface {
-	Add(ctx context.Context, room string) error
-	Remove(ctx context.Context, room string) error
+	SubscribeRoom(ctx context.Context, room string) error
+	UnsubscribeRoom(ctx context.Context, room string) error
 }
 
 // Run checks until ctx is done. It subscribes to the rooms of all rounds that are not settled; with a nil subscription the caller
@@ -169,7 +169,7 @@ func (d *LossDetector) followRooms(ctx context.Context, subscription RoomSubscri
 		if wanted[room] {
 			continue
 		}
-		if err := subscription.Remove(ctx, room); err != nil {
+		if err := subscription.UnsubscribeRoom(ctx, room); err != nil {
 			return err
 		}
 		delete(rooms, room)
@@ -178,7 +178,7 @@ func (d *LossDetector) followRooms(ctx context.Context, subscription RoomSubscri
 		if rooms[room] {
 			continue
 		}
-		if err := subscription.Add(ctx, room); err != nil {
+		if err := subscription.SubscribeRoom(ctx, room); err != nil {
 			return err
 		}
 		rooms[room] = true

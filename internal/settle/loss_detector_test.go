@@ -54,7 +54,7 @@ func (h *env) startObserver(room string, running bool) *observer {
 		checking.Go(func() { o.Run(ctx, nil) })
 	}
 	h.Cleanup(func() { cancel(); checking.Wait(); _ = subscription.Close() })
-	if err := subscription.Add(h.Context(), room); err != nil {
+	if err := subscription.SubscribeRoom(h.Context(), room); err != nil {
 		h.Fatal(err)
 	}
 	<-subscribed
