@@ -2,20 +2,20 @@ import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { html } from '../shared/view.js';
 import { getRoomBooks, statementFile } from './host-api.js';
-import { OlderButton, useOlder } from './use-older.js';
-import { StaleNote, useFresh } from './use-fresh.js';
+import { MorePagesButton, useMorePages } from './use-more-pages.js';
+import { StaleNote, useServerData } from './coalesced-reader.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {BooksSum, RoundBooks} from './host-api.js' */
 
 /**
- * Where the money of all rounds of the room is, and what the host owes.
+ * The sums of all rounds of a room, and the host's balance.
  * @param {{code: string, live: Live}} props
  */
 export function BooksTab({ code, live }) {
   const { round } = live.store;
-  const books = useFresh(({ signal }) => getRoomBooks(code, '', signal), { store: live.store, codes: ['rounds_changed', 'round_frozen'], also: [round.value?.id, round.value?.phase] });
-  const { older, more } = useOlder(books.value?.next ?? '', (after) => getRoomBooks(code, after).then((page) => ({ items: page.rounds, next: page.next })));
+  const books = useServerData(({ signal }) => getRoomBooks(code, '', signal), { store: live.store, codes: ['rounds_changed', 'round_frozen'], also: [round.value?.id, round.value?.phase] });
+  const { older, more } = useMorePages(books.value?.next ?? '', (after) => getRoomBooks(code, after).then((page) => ({ items: page.rounds, next: page.next })));
   const stale = books.error && html`<${StaleNote} error=${books.error} known=${books.value !== null} retry=${books.refresh} />`;
   if (!books.value) return html`<section class="card">${stale || html`<p class="empty" role="status">${t('loading')}</p>`}</section>`;
   const { rounds, sum, balance_cents: balance } = books.value;
@@ -29,7 +29,7 @@ export function BooksTab({ code, live }) {
       <tbody>${[...rounds, ...older].map((one) => html`<tr key=${one.round} data-test="sum-row"><th scope="row"><${Title} round=${one} /></th><${Cells} books=${one.books} /></tr>`)}</tbody>
       <tfoot><tr data-test="sum-all"><th scope="row">${t('sums.all')}</th><${Cells} books=${sum} /></tr></tfoot>
     </table></div>
-    <${OlderButton} more=${more} test="more-books" />
+    <${MorePagesButton} more=${more} test="more-books" />
   </section>`;
 }
 

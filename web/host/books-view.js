@@ -5,22 +5,22 @@ import { isOver } from '../shared/phase.js';
 import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { Confirm } from './dialog.js';
-import { driveAgain, getBooks, holdRound } from './host-api.js';
-import { StaleNote, useFresh } from './use-fresh.js';
+import { replayFailed, getBooks, holdRound } from './host-api.js';
+import { StaleNote, useServerData } from './coalesced-reader.js';
 
 /** @import {Reconciliation} from './host-api.js' */
 /** @import {Round} from '../shared/messages.js' */
 
-/** How soon books that are not final are looked at again. */
+/** How often books that are not final are read. */
 const AGAIN_MS = 2000;
 
 /**
- * Where the budget went: a green tick, or what is wrong.
+ * The books of a round, and whether they agree.
  * @param {{round: Round}} props
  */
 export function BooksView({ round }) {
   const [asking, setAsking] = useState(false);
-  const { value: books, error, refresh: again } = useFresh(({ signal }) => getBooks(round.id, signal).then(({ reconciliation }) => reconciliation), {
+  const { value: books, error, refresh: again } = useServerData(({ signal }) => getBooks(round.id, signal).then(({ reconciliation }) => reconciliation), {
     also: [round.id, round.phase, round.frozen],
     every: ({ in_flight: inFlight }) => (round.phase !== 'settled' || inFlight ? AGAIN_MS : 0),
   });
@@ -30,7 +30,7 @@ export function BooksView({ round }) {
     setAsking(false);
     holdRound(round.id, step).then(again, (failure) => showToast(asApiError(failure).text, 'bad'));
   };
-  const drive = () => driveAgain(round.id).then((driven) => {
+  const drive = () => replayFailed(round.id).then((driven) => {
     showToast(t('books.driven', { claims: driven.claims, letters: driven.dead_letters }));
     again();
   }, (failure) => showToast(asApiError(failure).text, 'bad'));

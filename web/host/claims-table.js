@@ -1,10 +1,10 @@
 import { listClaims } from '../shared/api.js';
 import { languageTag, t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
-import { Name } from '../shared/name.js';
+import { Name } from '../shared/name-text.js';
 import { html, useRef, useState } from '../shared/view.js';
 import { SearchBox } from './search-box.js';
-import { StaleNote, useFresh } from './use-fresh.js';
+import { StaleNote, useServerData } from './coalesced-reader.js';
 
 /** @import {Claim} from '../shared/messages.js' */
 
@@ -43,7 +43,7 @@ export function SortHead({ name, words, column, descending, sort }) {
 
 const PAGE = 50;
 const FETCHED = 1000;
-/** More than this no browser should search through; the file has them all. */
+/** The most claims that are shown; the file has all. */
 const MOST = 20_000;
 
 /**
@@ -92,7 +92,7 @@ export function ClaimsTable({ round, claimed }) {
  */
 function useClaims(round, claimed) {
   const read = useRef(/** @type {Claim[]} */ ([])); // a reading that fails halfway is taken up where it was
-  return useFresh(async ({ signal }) => {
+  return useServerData(async ({ signal }) => {
     for (let next = -1; next !== 0 && read.current.length < MOST;) {
       const page = await listClaims(round, read.current.at(-1)?.number ?? 0, FETCHED, signal);
       signal.throwIfAborted(); // another reading goes on from here by now

@@ -1,5 +1,5 @@
 import { t } from '../shared/i18n.js';
-import { Name } from '../shared/name.js';
+import { Name } from '../shared/name-text.js';
 import { html, useEffect, useRef } from '../shared/view.js';
 
 /**

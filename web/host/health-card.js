@@ -1,18 +1,18 @@
 import { languageTag, t } from '../shared/i18n.js';
 import { html } from '../shared/view.js';
 import { getHealth } from './host-api.js';
-import { useFresh } from './use-fresh.js';
+import { useServerData } from './coalesced-reader.js';
 
 /** @import {Connection} from '../shared/socket.js' */
 
 const LOOK_MS = 5000;
 
 /**
- * Whether everything that a round needs works, and how fast it answers.
+ * The health checks and their latencies.
  * @param {{connection: Connection}} props
  */
 export function HealthCard({ connection }) {
-  const { value, error } = useFresh(({ signal }) => getHealth(signal), { every: () => LOOK_MS });
+  const { value, error } = useServerData(({ signal }) => getHealth(signal), { every: () => LOOK_MS });
   const checks = error ? null : value?.checks ?? []; // null: no answer
   const state = connection.state.value;
   return html`<section class="card health" data-test="health"><h2>${t('health.title')}</h2>

@@ -62,7 +62,7 @@ export const listRoomSummaries = (after = '') => call('GET', `/api/rooms${after 
 /** @param {string} code @param {AbortSignal} [signal] @returns {Promise<{room: RoomDetail}>} */
 export const getDoors = (code, signal) => call('GET', room(code), undefined, signal);
 /** @param {string} code @param {{locked: boolean, app_only: boolean}} doors @returns {Promise<{room: RoomDetail}>} */
-export const setDoors = (code, doors) => call('POST', `${room(code)}/doors`, doors);
+export const setAccess = (code, doors) => call('POST', `${room(code)}/doors`, doors);
 /** @param {string} code @param {string} text @returns {Promise<null>} */
 export const announce = (code, text) => call('POST', `${room(code)}/announcements`, { text });
 /** @param {AbortSignal} [signal] @returns {Promise<{checks: HealthCheck[]}>} */
@@ -109,6 +109,6 @@ export const listPayouts = (id, after, signal) => call('GET', `${round(id)}/payo
 /** Sends again what is not paid yet. @param {string} id @returns {Promise<{payouts: number}>} */
 export const resendPayouts = (id) => call('POST', `${round(id)}/payouts/resend`);
 /** Books again what could not be booked. @param {string} id @returns {Promise<{dead_letters: number, claims: number}>} */
-export const driveAgain = (id) => call('POST', `${round(id)}/drive`);
+export const replayFailed = (id) => call('POST', `${round(id)}/drive`);
 /** @param {string} id @param {'freeze'|'release'} step @returns {Promise<{round: Round}>} */
 export const holdRound = (id, step) => call('POST', `${round(id)}/${step}`);

@@ -3,16 +3,16 @@ import { Money } from '../shared/money-text.js';
 import { money } from '../shared/money.js';
 import { html, useEffect, useMemo, useState } from '../shared/view.js';
 import { LineChart } from './line-chart.js';
-import { Series } from './series.js';
+import { TallySeries } from './tally-series.js';
 
 /** @import {Round, Tally} from '../shared/messages.js' */
 
 /**
- * How the active round goes: taps a second, what was won, who is there.
+ * Charts of the active round: taps a second, cents won, players.
  * @param {{tally: Tally|null}} props
  */
 export function LiveCharts({ tally }) {
-  const series = useMemo(() => new Series(), []);
+  const series = useMemo(() => new TallySeries(), []);
   const [, redraw] = useState(0);
   useEffect(() => {
     if (tally && series.add(tally)) redraw((count) => count + 1);
@@ -31,7 +31,7 @@ const whole = (value) => Math.round(value).toLocaleString(languageTag(), { notat
 const yuan = (cents) => (cents / 100).toLocaleString(languageTag(), { notation: 'compact', maximumFractionDigits: 2 });
 
 /**
- * Where a round's money is.
+ * How a round's budget is used.
  * @param {{round: Round, tally: Tally|null}} props
  */
 export function Totals({ round, tally }) {

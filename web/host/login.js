@@ -1,6 +1,6 @@
 import { asApiError, logIn } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
-import { showPhase } from '../shared/page.js';
+import { showPhase } from '../shared/start-page.js';
 import { html, useEffect, useState } from '../shared/view.js';
 
 /** @param {{done: () => void}} props */

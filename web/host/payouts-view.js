@@ -4,18 +4,18 @@ import { Money } from '../shared/money-text.js';
 import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { listPayouts, resendPayouts } from './host-api.js';
-import { StaleNote, useFresh } from './use-fresh.js';
+import { StaleNote, useServerData } from './coalesced-reader.js';
 
 /** @import {Payout} from './host-api.js' */
 
 const AGAIN_MS = 3000;
 
 /**
- * What the host's own balance system has heard of a settled round. Nothing is shown where nothing is paid out.
+ * The payouts of a settled round; nothing if there are none.
  * @param {{round: string}} props
  */
 export function PayoutsView({ round }) {
-  const { value: page, error, refresh } = useFresh(({ signal }) => listPayouts(round, 0, signal),
+  const { value: page, error, refresh } = useServerData(({ signal }) => listPayouts(round, 0, signal),
     { also: [round], every: ({ sums }) => (sums.pending.claims > 0 ? AGAIN_MS : 0) });
   const [more, setMore] = useState(/** @type {Payout[]} */ ([]));
   if (!page?.sums.planned) return null;

@@ -9,7 +9,7 @@ import { StartAt } from './start-at.js';
 /** @import {Round} from '../shared/messages.js' */
 
 /**
- * What one can do with a round to come.
+ * Actions on a draft.
  * @typedef {object} PlanActions
  * @property {(round: Round) => void} start
  * @property {(round: Round, by: number) => void} move
@@ -21,7 +21,7 @@ import { StartAt } from './start-at.js';
  */
 
 /**
- * One round to come.
+ * One draft.
  * @param {{round: Round, place: number, count: number, busy: boolean, actions: PlanActions}} props place: from 1; busy: another round is active
  */
 export function PlanItem({ round, place, count, busy, actions }) {

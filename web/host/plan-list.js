@@ -7,7 +7,7 @@ import { PlanItem } from './plan-item.js';
 /** @import {PlanActions} from './plan-item.js' */
 
 /**
- * The listed rounds with what the socket told of the current one, whichever is further on.
+ * The listed rounds, with the current one as in the newest message if that is newer.
  * @param {Round[]} rounds
  * @param {Round|null} current
  */
@@ -17,17 +17,17 @@ export function withCurrent(rounds, current) {
 }
 
 /**
- * What needs the host first: the active round, then those to come, then the past. Within each, as listed.
+ * The active round first, then drafts, then finished rounds.
  * @param {Round[]} rounds
  */
-export function inOrder(rounds) {
+export function sortByUrgency(rounds) {
   /** @param {Round} round */
   const urgency = (round) => (isActive(round) ? 0 : round.phase === 'draft' ? 1 : 2);
   return [...rounds].sort((a, b) => urgency(a) - urgency(b));
 }
 
 /**
- * The rounds to come, in order; the first one is next.
+ * The drafts in order.
  * @param {{drafts: Round[], busy: boolean, actions: PlanActions}} props
  */
 export function PlanList({ drafts, busy, actions }) {

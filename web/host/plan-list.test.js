@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOrder, withCurrent } from './plan-list.js';
+import { sortByUrgency, withCurrent } from './plan-list.js';
 
 test('the active round comes first, then those to come, then the past', () => {
   const rounds = ['closed', 'draft', 'raining', 'settled', 'draft'].map((phase, id) => ({ id: String(id), phase }));
-  assert.deepEqual(inOrder(rounds).map(({ id }) => id), ['2', '1', '4', '0', '3']);
+  assert.deepEqual(sortByUrgency(rounds).map(({ id }) => id), ['2', '1', '4', '0', '3']);
 });
 
 test('of the list and the socket whoever is further on is believed', () => {

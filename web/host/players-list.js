@@ -1,19 +1,19 @@
 import { asApiError } from '../shared/api.js';
 import { languageTag, t } from '../shared/i18n.js';
-import { Name } from '../shared/name.js';
+import { Name } from '../shared/name-text.js';
 import { showToast } from '../shared/toast.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
 import { renamePlayer } from './host-api.js';
 
 /** @import {Guest, GuestQuery, GuestsPage} from './host-api.js' */
-/** @import {Reading} from './use-fresh.js' */
+/** @import {Reading} from './coalesced-reader.js' */
 
 /** The part of a room's guests that the host's page shows: the newest of those that match a search. Pure but for its reads. */
 
 
 /** How many more guests are shown at a time. */
 export const PAGE = 50;
-/** More than this no page on a phone should draw; a search finds everybody. */
+/** The most rows that a page shows; a search finds all. */
 export const MOST = 500;
 /** What the API gives in one answer at most. */
 const LIMIT = 200;
@@ -30,7 +30,7 @@ const LIMIT = 200;
 /** @typedef {{sought: string, shown: number, kept: string}} Wish shown: how many guests at most; kept: the id of one to keep beyond that */
 
 /**
- * One reading of the list: all that is shown if that is in doubt, else what is new and what is lacking below.
+ * One read of the list: all that is shown, or only what is new and what is missing below.
  * @param {(query: GuestQuery, signal: AbortSignal) => Promise<GuestsPage>} list
  * @param {Wish} wish
  * @param {Reading<GuestList>} reading
@@ -112,7 +112,7 @@ function newestFirst(a, b) {
  */
 
 /**
- * The guests, the newest first. While somebody is at work on the list those who join wait above it.
+ * The players, the newest first. While the host uses the list, new ones are not added.
  * @param {PlayersListProps} props
  */
 export function PlayersList({ code, list, waiting, editing, edit, changed, block, lacking, more }) {
@@ -138,7 +138,7 @@ export function PlayersList({ code, list, waiting, editing, edit, changed, block
 const moreWords = (list) => (list.sought ? t('players.more_found') : t('players.more', { n: Math.max(1, Math.min(PAGE, list.total - list.guests.length)) }));
 
 /**
- * Moves the focus from the button for more to the first row that it brought, as long as nobody has moved it elsewhere.
+ * Moves the focus from the button for more to the first row added, unless it is elsewhere.
  * @param {{current: HTMLElement|null}} rows @param {Guest[]} guests @param {boolean} lacking
  * @returns {() => void} called when the button is pressed
  */
@@ -155,14 +155,14 @@ function useNextRow(rows, guests, lacking) {
 }
 
 /**
- * One player: who it is, another name, out or in again.
+ * One player, with rename, block and unblock.
  * @param {{code: string, player: Guest, editing: boolean, edit: (id: string) => void, changed: (player: Guest) => void,
  *   block: (player: Guest, blocked: boolean) => void}} props
  */
 function PlayerRow({ code, player, editing, edit, changed, block }) {
   const row = useRef(/** @type {HTMLElement|null} */ (null));
   const wasEditing = useRef(false);
-  useEffect(() => { // the focus goes with what was pressed
+  useEffect(() => { // keeps the focus in the row
     const to = editing ? 'input' : wasEditing.current ? '[data-test="rename"]' : '';
     wasEditing.current = editing;
     if (to) /** @type {HTMLElement|null|undefined} */ (row.current?.querySelector(to))?.focus();
@@ -219,12 +219,11 @@ function moment(ms) {
   return format.format(ms);
 }
 
-/** How long after somebody last touched a list it stays as it is. */
+/** How long a list is held after the last touch. */
 const HOLD_MS = 3000;
 
 /**
- * Whether somebody is at work on something that would otherwise move under their finger: it is held from the first touch until
- * a while after the last one.
+ * Whether the host uses an element, so that it must not move: from the first touch until a while after the last.
  * @returns {{held: boolean, release: () => void, touches: Record<string, () => void>}} touches: handlers for its element
  */
 function useHold() {

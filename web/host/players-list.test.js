@@ -6,7 +6,7 @@ const { signal } = new AbortController();
 const MARK_MS = 2000;
 
 /** The API over a list in memory, the newest first; as the server answers it. */
-function rig(count) {
+function setUp(count) {
   const guests = [];
   const asked = [];
   let clock = 0;
@@ -43,7 +43,7 @@ function rig(count) {
 const ids = (list) => list.guests.map(({ id }) => id);
 
 test('the first page is read once, and a join costs one small answer', async () => {
-  const { asked, join, read, ids: newest } = rig(10_000);
+  const { asked, join, read, ids: newest } = setUp(10_000);
   let list = await read(null);
   assert.deepEqual([ids(list), list.total, asked.length], [newest(PAGE), 10_000, 1]);
   join();
@@ -53,7 +53,7 @@ test('the first page is read once, and a join costs one small answer', async () 
 });
 
 test('more are read below what is shown while others join above, without a gap', async () => {
-  const { asked, join, read, guests } = rig(400);
+  const { asked, join, read, guests } = setUp(400);
   let list = await read(null);
   for (let shown = PAGE; list.next; shown += PAGE) {
     for (let i = 0; i < 7; i++) join();
@@ -65,7 +65,7 @@ test('more are read below what is shown while others join above, without a gap',
 });
 
 test('everything that is shown is read again when somebody was edited, and what is below the list begins the next page', async () => {
-  const { guests, join, read, ids: newest, asked } = rig(1000);
+  const { guests, join, read, ids: newest, asked } = setUp(1000);
   let list = await read(null, { shown: 450 });
   guests[300].nickname = 'another name';
   join();
@@ -76,7 +76,7 @@ test('everything that is shown is read again when somebody was edited, and what 
 });
 
 test('somebody whom a clock that is behind let in is listed at once, and so are more than one answer holds', async () => {
-  const { guests, join, read, ids: newest } = rig(100);
+  const { guests, join, read, ids: newest } = setUp(100);
   let list = await read(null);
   const late = join({ at: guests[20].joined_at });
   list = await read(list);
@@ -86,7 +86,7 @@ test('somebody whom a clock that is behind let in is listed at once, and so are 
 });
 
 test('a search is read anew, follows who joins, and ends where the matches do', async () => {
-  const { join, read } = rig(300);
+  const { join, read } = setUp(300);
   const first = join({ nickname: 'Ann' });
   let list = await read(null);
   list = await read(list, { sought: 'ANN' });
@@ -99,7 +99,7 @@ test('a search is read anew, follows who joins, and ends where the matches do', 
 });
 
 test('the one whose name is being changed stays, however many join', async () => {
-  const { join, read, ids: newest, guests } = rig(100);
+  const { join, read, ids: newest, guests } = setUp(100);
   let list = await read(null);
   const kept = list.guests[PAGE - 1].id;
   for (let i = 0; i < 20; i++) {
@@ -112,7 +112,7 @@ test('the one whose name is being changed stays, however many join', async () =>
 });
 
 test('while the list is held, who joins waits above its first one', async () => {
-  const { join, read } = rig(3);
+  const { join, read } = setUp(3);
   let list = await read(null);
   const [first] = list.guests;
   assert.deepEqual(fromOn(list.guests, first), list.guests);
@@ -124,7 +124,7 @@ test('while the list is held, who joins waits above its first one', async () => 
 });
 
 test('what was done to one guest shows without asking', async () => {
-  const { read } = rig(3);
+  const { read } = setUp(3);
   const list = await read(null);
   const changed = withGuest(list, { ...list.guests[1], blocked: true });
   assert.deepEqual(changed.guests.map(({ blocked }) => blocked), [false, true, false]);

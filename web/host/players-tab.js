@@ -3,18 +3,18 @@ import { t } from '../shared/i18n.js';
 import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
 import { Confirm } from './dialog.js';
-import { DoorsCard } from './doors-card.js';
+import { AccessCard } from './access-card.js';
 import { MOST, PAGE, PlayersList, readGuests, withGuest } from './players-list.js';
 import { blockPlayer, getDoors, listPlayers } from './host-api.js';
 import { SearchBox } from './search-box.js';
-import { StaleNote, useFresh } from './use-fresh.js';
+import { StaleNote, useServerData } from './coalesced-reader.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {GuestList} from './players-list.js' */
 /** @import {Guest} from './host-api.js' */
 
 /**
- * Who is in the room, and who may come in.
+ * The players of a room, and its access policy.
  * @param {{code: string, live: Live}} props
  */
 export function PlayersTab({ code, live }) {
@@ -24,9 +24,9 @@ export function PlayersTab({ code, live }) {
   const [editing, setEditing] = useState('');
   const [asking, setAsking] = useState(/** @type {Guest|null} */ (null));
   const sought = typed.trim();
-  const guests = useFresh((reading) => readGuests((query, signal) => listPlayers(code, query, signal), { sought, shown, kept: editing }, reading),
+  const guests = useServerData((reading) => readGuests((query, signal) => listPlayers(code, query, signal), { sought, shown, kept: editing }, reading),
     { store, codes: ['players_edited'], newCodes: ['players_changed'], also: [sought, shown] });
-  const room = useFresh(({ signal }) => getDoors(code, signal), { store, codes: ['room_changed'] });
+  const room = useServerData(({ signal }) => getDoors(code, signal), { store, codes: ['room_changed'] });
 
   /** @param {Guest} guest */
   const changed = (guest) => guests.change((list) => withGuest(/** @type {GuestList} */ (list), guest));
@@ -44,7 +44,7 @@ export function PlayersTab({ code, live }) {
   const list = guests.value;
   const waiting = list !== null && list.sought !== sought;
   const line = live.connection.state.value;
-  const stale = guests.error || (store.you.value && line !== 'open' ? t(`connection.${line}`) : ''); // without the line nobody says who joins
+  const stale = guests.error || (store.you.value && line !== 'open' ? t(`connection.${line}`) : ''); // offline: no notices of joins
   return html`<div class="room-columns players-columns">
     <section class="card players" data-test="players" data-count=${list?.total ?? 0} data-sought=${list?.sought} aria-busy=${waiting}>
       <h2>${list ? t('players.title', { n: list.total }) : t('tab.players')}</h2>
@@ -58,7 +58,7 @@ export function PlayersTab({ code, live }) {
     </section>
     <aside class="room-side players-side">
       ${room.error && html`<${StaleNote} error=${room.error} known=${room.value !== null} retry=${room.refresh} />`}
-      ${room.value && html`<${DoorsCard} room=${room.value.room} changed=${(/** @type {any} */ next) => room.change(() => ({ room: next }))} />`}
+      ${room.value && html`<${AccessCard} room=${room.value.room} changed=${(/** @type {any} */ next) => room.change(() => ({ room: next }))} />`}
     </aside>
     ${asking && html`<${Confirm} title=${t('block.title')} about=${asking.nickname} text=${t('block.text')} yes=${t('players.block')} onYes=${() => block(asking, true)} onNo=${() => setAsking(null)} />`}
   </div>`;

@@ -4,8 +4,7 @@ import { emptyForm } from './settings.js';
 
 /** @import {Form} from './settings.js' */
 
-/** Rounds to begin with, for those who have never set one up. */
-
+/** Example rounds. */
 
 /** @type {Record<string, Partial<Form>>} */
 const PRESETS = {
@@ -17,13 +16,13 @@ const PRESETS = {
 export const presetNames = Object.keys(PRESETS);
 
 /**
- * A form filled for an occasion; title is what everybody sees.
+ * A form filled with a preset.
  * @param {string} name @param {string} title
  * @returns {Form}
  */
 export const presetForm = (name, title) => ({ ...emptyForm, ...PRESETS[name], title });
 
-/** Where a new round begins: empty, or fitting an occasion. @param {{begin: (form: Form) => void}} props */
+/** Buttons that start a new round from a preset. @param {{begin: (form: Form) => void}} props */
 export function PresetBar({ begin }) {
   return html`<ul class="presets">
     ${presetNames.map((name) => html`<li key=${name}><button type="button" class="preset" data-test="preset-${name}" onClick=${() => begin(presetForm(name, t(`preset.${name}`)))}>

@@ -2,7 +2,7 @@ import { asApiError, previewRound } from '../shared/api.js';
 import { languageTag, t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { html, useEffect, useState } from '../shared/view.js';
-import { Lasting } from './lasting.js';
+import { PacketDuration } from './packet-duration.js';
 import { histogram } from './settings.js';
 
 /** @import {ApiError} from '../shared/api.js' */
@@ -15,7 +15,7 @@ const WIDTH = 240;
 const HEIGHT = 96;
 
 /**
- * What the settings mean: an example of the amounts, how long the packets last, what it costs.
+ * What the settings result in: example amounts, how long the packets last, the cost.
  * @param {{settings: Record<string, any>, ready: boolean, online: number, refuse: (error: ApiError|null) => void}} props
  */
 export function Preview({ settings, ready, online, refuse }) {
@@ -38,7 +38,7 @@ export function Preview({ settings, ready, online, refuse }) {
   const shown = ready && amounts;
   return html`<aside class="preview" data-test="preview" data-ready=${Boolean(shown)} data-min=${amounts?.min} data-max=${amounts?.max}>
     <h3>${t('preview.title')}</h3>
-    ${shown ? html`<${Chart} amounts=${amounts} /><${Meaning} settings=${settings} /><${Lasting} settings=${settings} online=${online} />` : html`<p class="empty preview-empty">${t('preview.empty')}</p>`}
+    ${shown ? html`<${Chart} amounts=${amounts} /><${Meaning} settings=${settings} /><${PacketDuration} settings=${settings} online=${online} />` : html`<p class="empty preview-empty">${t('preview.empty')}</p>`}
   </aside>`;
 }
 

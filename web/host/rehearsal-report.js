@@ -4,7 +4,7 @@ import { html } from '../shared/view.js';
 /** @import {Rehearsal, Report} from './host-api.js' */
 
 /**
- * What a rehearsal came to: what it felt like, and whether all sums were right.
+ * The report of a rehearsal.
  * @param {{rehearsal: Rehearsal, running: string}} props running: what to say while it runs
  */
 export function RehearsalReport({ rehearsal, running }) {

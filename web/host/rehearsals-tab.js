@@ -8,19 +8,19 @@ import { listRehearsals, rehearse } from './host-api.js';
 import { RehearsalReport } from './rehearsal-report.js';
 import { parseUnits } from '../shared/money.js';
 import { isOver } from '../shared/phase.js';
-import { StaleNote, useFresh } from './use-fresh.js';
+import { StaleNote, useServerData } from './coalesced-reader.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {Round} from '../shared/messages.js' */
 
 const LOOK_MS = 1000;
 
 /**
- * Bots play a copy of a round, unseen, for no money.
+ * Rehearsals: bots play a copy of a round in a hidden room.
  * @param {{code: string, rounds: Round[], chosen: string, live: Live}} props chosen: the round to offer first
  */
 export function RehearsalsTab({ code, rounds, chosen, live }) {
-  const list = useFresh(({ signal }) => listRehearsals(code, signal), { store: live.store, codes: ['rehearsals_changed'] });
+  const list = useServerData(({ signal }) => listRehearsals(code, signal), { store: live.store, codes: ['rehearsals_changed'] });
   const [round, setRound] = useState(chosen || rounds[0]?.id || '');
   const [wish, setWish] = useState({ players: '50', taps: '2' });
   const [refused, setRefused] = useState({ field: '', text: '' });
@@ -72,11 +72,11 @@ export function RehearsalsTab({ code, rounds, chosen, live }) {
 }
 
 /**
- * The tally of a rehearsal that runs, looked at once a second.
+ * The tally of a running rehearsal, read once a second.
  * @param {string} round @param {() => void} over called when the round is over: the report comes soon
  */
 function useRunning(round, over) {
-  const { value } = useFresh(({ signal }) => (round ? getRound(round, signal) : Promise.resolve(null)), { also: [round], every: (answer) => (answer ? LOOK_MS : 0) });
+  const { value } = useServerData(({ signal }) => (round ? getRound(round, signal) : Promise.resolve(null)), { also: [round], every: (answer) => (answer ? LOOK_MS : 0) });
   const seen = value?.round.id === round && value.round.phase !== 'draft' ? value : null;
   useEffect(() => { if (seen && isOver(seen.round)) over(); }, [seen]);
   return seen?.tally ?? null;

@@ -1,11 +1,11 @@
 import { asApiError, makeRoom } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
-import { Name } from '../shared/name.js';
-import { showPhase } from '../shared/page.js';
+import { Name } from '../shared/name-text.js';
+import { showPhase } from '../shared/start-page.js';
 import { html, useEffect, useState } from '../shared/view.js';
 import { listRoomSummaries } from './host-api.js';
-import { OlderButton, useOlder } from './use-older.js';
+import { MorePagesButton, useMorePages } from './use-more-pages.js';
 
 /** @import {RoomSummary, RoomsPage} from './host-api.js' */
 
@@ -14,7 +14,7 @@ import { OlderButton, useOlder } from './use-older.js';
  * @param {{first: RoomsPage, enter: (code: string) => void}} props
  */
 export function RoomList({ first, enter }) {
-  const { older, more } = useOlder(first.next, (after) => listRoomSummaries(after).then((page) => ({ items: page.rooms, next: page.next })));
+  const { older, more } = useMorePages(first.next, (after) => listRoomSummaries(after).then((page) => ({ items: page.rooms, next: page.next })));
   const rooms = [...first.rooms, ...older];
   const [name, setName] = useState('');
   const [error, setError] = useState('');
@@ -48,7 +48,7 @@ export function RoomList({ first, enter }) {
     <h1>${t('rooms.title')}</h1>
     ${rooms.length === 0 && html`<p class="empty" data-test="no-rooms">${t('rooms.empty')}</p>`}
     <ul class="rooms-list">${rooms.map((room) => html`<li key=${room.code}><${RoomLink} room=${room} /></li>`)}</ul>
-    <${OlderButton} more=${more} test="more-rooms" />
+    <${MorePagesButton} more=${more} test="more-rooms" />
   </main>`;
 }
 

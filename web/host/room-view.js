@@ -1,12 +1,12 @@
-import { asApiError, askAsHost, listRounds, moveRound } from '../shared/api.js';
+import { asApiError, checkHostSession, listRounds, moveRound } from '../shared/api.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
 import { t } from '../shared/i18n.js';
-import { goLive } from '../shared/live.js';
-import { Name } from '../shared/name.js';
+import { connectRoom } from '../shared/live-room.js';
+import { Name } from '../shared/name-text.js';
 import { listenForNotices } from '../shared/notices.js';
-import { showPhase } from '../shared/page.js';
+import { showPhase } from '../shared/start-page.js';
 import { isActive } from '../shared/phase.js';
-import { TallyAge } from '../shared/freshness.js';
+import { TallyAge } from '../shared/tally-refresh.js';
 import { showToast } from '../shared/toast.js';
 import { html, useEffect, useMemo, useState, useSignalEffect } from '../shared/view.js';
 import { BooksTab } from './books-tab.js';
@@ -14,12 +14,12 @@ import { Confirm } from './dialog.js';
 import { PlayersTab } from './players-tab.js';
 import { RehearsalsTab } from './rehearsals-tab.js';
 import { tabAddress, RoomTabs } from './room-tabs.js';
-import { RoomSide } from './room-side.js';
-import { RoundDesk } from './round-desk.js';
+import { RoomSide } from './room-sidebar.js';
+import { RoundsTab } from './rounds-tab.js';
 import { withCurrent } from './plan-list.js';
-import { emptyForm, inPlan } from './settings.js';
+import { emptyForm, plannedDrafts } from './settings.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
-import { useFresh } from './use-fresh.js';
+import { useServerData } from './coalesced-reader.js';
 
 /** @import {Round} from '../shared/messages.js' */
 /** @import {Form} from './settings.js' */
@@ -32,10 +32,10 @@ import { useFresh } from './use-fresh.js';
  * @param {{code: string, tab: Tab, loggedOut: () => void}} props
  */
 export function RoomView({ code, tab, loggedOut }) {
-  const live = useMemo(() => goLive(code, 'host', () => askAsHost().then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : ''))), [code]);
+  const live = useMemo(() => connectRoom(code, 'host', () => checkHostSession().then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : ''))), [code]);
   const { store, connection } = live;
   const current = store.round.value;
-  const fresh = useFresh(({ signal }) => listRounds(code, '', signal), { store, codes: ['rounds_changed'], also: [current?.id, current?.phase, current?.frozen, current?.hold] });
+  const fresh = useServerData(({ signal }) => listRounds(code, '', signal), { store, codes: ['rounds_changed'], also: [current?.id, current?.phase, current?.frozen, current?.hold] });
   const [form, setForm] = useState(/** @type {Form|null} */ (null));
   const [stopping, setStopping] = useState(/** @type {Round|null} */ (null));
   const [rehearsed, setRehearsed] = useState('');
@@ -72,7 +72,7 @@ export function RoomView({ code, tab, loggedOut }) {
   const active = rounds?.find(isActive);
   useShortcuts({
     new: () => { go('rounds')(); setForm(emptyForm); },
-    start: () => { const next = inPlan(rounds ?? [])[0]; if (next && !active) act(next, 'start'); },
+    start: () => { const next = plannedDrafts(rounds ?? [])[0]; if (next && !active) act(next, 'start'); },
     stop: () => { if (active) setStopping(active); },
     announce: () => document.getElementById('announce')?.focus(),
     rounds: go('rounds'), players: go('players'), books: go('books'), rehearsals: go('rehearsals'),
@@ -92,7 +92,7 @@ export function RoomView({ code, tab, loggedOut }) {
     ${tab === 'books' && html`<${BooksTab} code=${code} live=${live} />`}
     ${tab === 'rehearsals' && html`<${RehearsalsTab} code=${code} rounds=${rounds ?? []} chosen=${rehearsed} live=${live} />`}
     ${tab === 'rounds' && html`<div class="room-columns">
-      <section class="room-rounds"><${RoundDesk} code=${code} rounds=${rounds} next=${fresh.value?.next ?? ''} live=${live} form=${form} setForm=${setForm} act=${act} changed=${changed}
+      <section class="room-rounds"><${RoundsTab} code=${code} rounds=${rounds} next=${fresh.value?.next ?? ''} live=${live} form=${form} setForm=${setForm} act=${act} changed=${changed}
         refresh=${fresh.refresh} rehearse=${(/** @type {Round} */ round) => { setRehearsed(round.id); go('rehearsals')(); }} /></section>
       <${RoomSide} code=${code} live=${live} />
     </div>`}

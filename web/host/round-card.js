@@ -1,7 +1,7 @@
 import { asApiError, getRound } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
-import { isActive, isOver, secondsLeft, stageOf } from '../shared/phase.js';
+import { isActive, isOver, secondsLeft, stageAt } from '../shared/phase.js';
 import { showToast } from '../shared/toast.js';
 import { html, useEffect, useState } from '../shared/view.js';
 import { BooksView } from './books-view.js';
@@ -10,18 +10,18 @@ import { claimsFile, holdRound } from './host-api.js';
 import { LiveCharts, Totals } from './live-charts.js';
 import { PayoutsView } from './payouts-view.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {Round, Tally} from '../shared/messages.js' */
 
 /**
- * One round that runs or is over: what it is, where it stands, what one can do with it.
+ * One active or finished round.
  * @param {{round: Round, live: Live, act: (round: Round, step: 'start'|'stop'|'cancel') => void, copy: (round: Round) => void}} props
  */
 export function RoundCard({ round, live, act, copy }) {
   const [open, setOpen] = useState(false);
   const { store } = live;
   const isCurrent = store.round.value?.id === round.id;
-  const stage = isOver(round) ? round.phase : stageOf(round, store.moment.value);
+  const stage = isOver(round) ? round.phase : stageAt(round, store.moment.value);
   const tally = useTally(round, isCurrent ? store.roundTally.value : null, open);
   const state = stage === 'waiting' ? 'draft' : stage;
   return html`<article class="card round ${isActive(round) ? 'round-active' : ''}" data-test="round" data-round=${round.id} data-phase=${round.phase}>
@@ -48,7 +48,7 @@ export function RoundCard({ round, live, act, copy }) {
 }
 
 /**
- * The live tally of the current round; of earlier ones what the server has, once somebody looks.
+ * The live tally of the current round; that of an earlier one is read when opened.
  * @param {Round} round @param {Tally|null} current @param {boolean} wanted
  */
 function useTally(round, current, wanted) {
@@ -66,11 +66,11 @@ function seconds(round, stage, now) {
 }
 
 /**
- * Why a round is on hold, and what its host can do about it.
+ * Why a round is frozen, and what its host can do.
  * @param {{round: Round}} props
  */
 function HoldCard({ round }) {
-  const why = round.hold || 'unknown'; // it is told a moment later
+  const why = round.hold || 'unknown'; // comes a moment later
   const release = () => holdRound(round.id, 'release').catch((failure) => showToast(asApiError(failure).text, 'bad'));
   return html`<section class="hold-card" data-test="on-hold" data-hold=${round.hold} role="alert">
     <h3>${t(`hold_why.${why}`)}</h3>

@@ -13,7 +13,7 @@ import { hasTiers, readForm } from './settings.js';
 /** @import {Form} from './settings.js' */
 
 /**
- * Sets up a round. What is wrong stands beside its field; what it means is seen at once.
+ * The form of a round, with errors beside its fields and a preview.
  * @param {{code: string, start: Form, online: number, made: (round: Round) => void, close: () => void}} props
  */
 export function RoundForm({ code, start, online, made, close }) {
@@ -98,7 +98,7 @@ const fieldError = (refused) => (refused.code === 'out_of_range' ? t(`limit.${re
 const MOST_TIERS = 20;
 
 /**
- * The rows of "so many packets of this amount".
+ * The rows of tiers.
  * @param {{tiers: Form['tiers'], error: string, onChange: (tiers: Form['tiers']) => void}} props
  */
 export function TierFields({ tiers, error, onChange }) {

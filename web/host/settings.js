@@ -24,7 +24,7 @@ import { decimal, parseUnits } from '../shared/money.js';
  * @property {string} [round] the draft that is being changed; none: a new round
  */
 
-/** Places after the point: amounts have two, seconds three, counts none. @type {Record<string, number>} */
+/** Decimal places of each field. @type {Record<string, number>} */
 const PLACES = {
   total_cents: 2, packets: 0, cap: 0, min_cents: 2, max_cents: 2,
   countdown_ms: 3, duration_ms: 3, drops_per_second: 0, bomb_percent: 0,
@@ -110,7 +110,7 @@ export function formOf(round) {
 /** @param {number} ms */
 const seconds = (ms) => short(`${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`);
 
-/** Without zeros that say nothing. @param {string} text */
+/** Removes trailing zeros. @param {string} text */
 const short = (text) => text.replace(/\.?0+$/, '');
 
 /**
@@ -152,7 +152,7 @@ export function lasting({ packets, cap, pace, duration_ms: duration, drops_per_s
  * Drafts in the order in which they are to be played.
  * @param {Round[]} rounds
  */
-export const inPlan = (rounds) => rounds.filter(({ phase }) => phase === 'draft').sort((a, b) => a.place - b.place);
+export const plannedDrafts = (rounds) => rounds.filter(({ phase }) => phase === 'draft').sort((a, b) => a.place - b.place);
 
 /**
  * The ids of a list with one moved by so many places; null if it cannot move.

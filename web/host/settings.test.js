@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { presetForm, presetNames } from './preset-bar.js';
-import { emptyForm, formOf, histogram, inPlan, lasting, localTime, moved, readForm } from './settings.js';
+import { emptyForm, formOf, histogram, plannedDrafts, lasting, localTime, moved, readForm } from './settings.js';
 
 const round = JSON.parse(readFileSync(new URL('../../internal/wire/fixtures/server/round.json', import.meta.url), 'utf8')).round;
 
@@ -61,7 +61,7 @@ test('how long packets last follows from who catches and what is released', () =
 
 test('drafts are listed as planned and can be moved', () => {
   const rounds = [{ id: 'a', phase: 'draft', place: 3 }, { id: 'b', phase: 'closed', place: 1 }, { id: 'c', phase: 'draft', place: 2 }];
-  assert.deepEqual(inPlan(rounds).map(({ id }) => id), ['c', 'a']);
+  assert.deepEqual(plannedDrafts(rounds).map(({ id }) => id), ['c', 'a']);
   assert.deepEqual(moved(['a', 'b', 'c'], 'c', -1), ['a', 'c', 'b']);
   assert.deepEqual(moved(['a', 'b', 'c'], 'a', 1), ['b', 'a', 'c']);
   assert.equal(moved(['a', 'b'], 'a', -1), null);

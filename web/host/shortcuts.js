@@ -2,7 +2,7 @@ import { t } from '../shared/i18n.js';
 import { html, useEffect, useRef } from '../shared/view.js';
 
 
-/** Keyboard shortcuts: what a key means here, and what says so. */
+/** Keyboard shortcuts and their help. */
 
 /** @typedef {'new'|'start'|'stop'|'announce'|'rounds'|'players'|'books'|'rehearsals'|'help'} Shortcut */
 

@@ -12,7 +12,7 @@ test('a key is a shortcut where nobody types', () => {
   assert.equal(shortcutOf(press('q'), at('BODY'), false), null);
 });
 
-// Hotkeys of the host's page fired while somebody typed.
+// Shortcuts must not fire while somebody types.
 test('no shortcut while typing', () => {
   for (const tag of ['INPUT', 'TEXTAREA', 'SELECT']) assert.equal(shortcutOf(press('x'), at(tag), false), null, tag);
   assert.equal(shortcutOf(press('x'), at('DIV', true), false), null, 'editable text');

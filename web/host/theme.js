@@ -1,10 +1,10 @@
 import { t } from '../shared/i18n.js';
-import { recall, remember } from '../shared/remembered.js';
+import { recall, remember } from '../shared/device-settings.js';
 import { effect, html, signal } from '../shared/view.js';
 
 /** @typedef {'light'|'dark'} Theme */
 
-/** What the host has chosen, else what the device wants. @type {import('../vendor/signals-core.js').Signal<Theme>} */
+/** The host's choice, else the device's. @type {import('../vendor/signals-core.js').Signal<Theme>} */
 export const theme = signal(/** @type {Theme} */ (recall('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')));
 
 export function switchTheme() {
@@ -22,7 +22,7 @@ export function wearTheme() {
   });
 }
 
-/** Dark for a dim hall, light for a desk. */
+/** Switches between dark and light. */
 export function ThemeSwitch() {
   const words = t(theme.value === 'dark' ? 'theme.light' : 'theme.dark');
   return html`<button type="button" class="quiet-button" data-test="theme" aria-label=${words} title=${words} onClick=${switchTheme}>

@@ -1,4 +1,4 @@
-/** What the host's page says besides, in English. Keys are the same in every language. */
+/** The host page's own texts in English. */
 
 /** @type {Record<string, string>} */
 export const words = {

@@ -1,4 +1,4 @@
-/** What the host's page says besides, in Chinese. Keys are the same in every language. */
+/** The host page's own texts in Chinese. */
 
 /** @type {Record<string, string>} */
 export const words = {

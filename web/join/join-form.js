@@ -1,5 +1,5 @@
 import { asApiError, joinRoom } from '../shared/api.js';
-import { cleanCode } from '../shared/code.js';
+import { parseJoinCode } from '../shared/join-code.js';
 import { t } from '../shared/i18n.js';
 import { NicknameField, rememberedNickname, rememberNickname } from '../shared/nickname-field.js';
 import { html, useState } from '../shared/view.js';
@@ -15,7 +15,7 @@ export function JoinForm() {
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    const code = cleanCode(typed);
+    const code = parseJoinCode(typed);
     setWrongCode(code === '');
     setRefused(null);
     if (code === '') return;

@@ -5,7 +5,7 @@
  */
 import { t } from '../shared/i18n.js';
 import { LanguageSwitch } from '../shared/language-switch.js';
-import { showPhase, startPage } from '../shared/page.js';
+import { showPhase, startPage } from '../shared/start-page.js';
 import { html } from '../shared/view.js';
 import { JoinForm } from './join-form.js';
 

@@ -3,7 +3,7 @@ import { signal } from '../shared/view.js';
 import { CalmGrid, cellOf } from './calm-grid.js';
 import { Tapping } from './tapping.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {Round} from '../shared/messages.js' */
 
 const LOOK_EVERY_MS = 150;
@@ -40,7 +40,7 @@ export class CalmGame {
   /** @param {number} cell */
   press(cell) {
     const drop = this.grid.cells[cell];
-    if (!drop || !this.tapping.book.mayTap(drop.drop, performance.now())) return;
+    if (!drop || !this.tapping.log.mayTap(drop.drop, performance.now())) return;
     this.tapping.touch(cell, 0, { drop, x: cell, y: 0 });
     this.version.value++;
   }
@@ -48,7 +48,7 @@ export class CalmGame {
   /** @param {number} cell */
   isPending(cell) {
     const drop = this.grid.cells[cell];
-    return drop !== null && this.tapping.book.isPending(drop.drop, performance.now());
+    return drop !== null && this.tapping.log.isPending(drop.drop, performance.now());
   }
 
   /** @param {number} cell */
@@ -87,7 +87,7 @@ export class CalmGame {
 
   #look() {
     const elapsed = this.#live.clock.now() - this.#round.starts_at;
-    this.grid.update(this.#live.store.drops, elapsed, (drop) => this.tapping.book.isDone(drop));
+    this.grid.update(this.#live.store.drops, elapsed, (drop) => this.tapping.log.isDone(drop));
     this.version.value++;
   }
 }

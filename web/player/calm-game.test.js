@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { Store } from '../shared/store.js';
 import { addWords, setLanguage } from '../shared/i18n.js';
-import { setSound } from '../shared/sound.js';
+import { setSound } from '../shared/sound-effects.js';
 import { signal } from '../vendor/signals-core.js';
 import { CalmGame } from './calm-game.js';
 import { words as en } from './words.en.js';

@@ -1,15 +1,15 @@
 import { t } from '../shared/i18n.js';
-import { OnHold } from '../shared/on-hold.js';
+import { HoldBanner } from '../shared/hold-banner.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
 import { CalmGame } from './calm-game.js';
 import { cellBeside, CELLS } from './calm-grid.js';
-import { Countdown } from './countdown.js';
-import { expose } from './exposed.js';
-import { Held } from './held.js';
+import { Countdown } from './countdown-view.js';
+import { exposeTestHooks } from './test-hooks.js';
+import { BombOverlay } from './bomb-overlay.js';
 import { Hud } from './hud.js';
-import { Verdict } from './verdict.js';
+import { TapStatus } from './tap-status.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 const LABELS = { packet: 'calm.packet', bomb: 'calm.bomb', empty: 'calm.empty' };
 
@@ -24,15 +24,15 @@ export function CalmView({ live }) {
     if (!round.value) return undefined;
     const started = new CalmGame(live, round.value);
     setGame(started);
-    expose({ drops: () => reachable(started) });
+    exposeTestHooks({ drops: () => reachable(started) });
     return () => started.stop();
   }, [round.value?.id, round.value?.starts_at]);
   const frozen = round.value?.frozen;
   return html`<main class="rain-page calm-page ${frozen ? 'rain-on-hold' : ''}">
     ${stage.value === 'countdown' ? html`<${Countdown} live=${live} />`
       : html`<${Hud} live=${live} />${game && html`<${Grid} game=${game} />${!frozen && html`<${Said} game=${game} />`}`}`}
-    ${frozen && html`<${OnHold} round=${round.value} />`}
-    ${game && html`${!frozen && html`<${Verdict} tapping=${game.tapping} />`}<${Held} tapping=${game.tapping} />`}
+    ${frozen && html`<${HoldBanner} round=${round.value} />`}
+    ${game && html`${!frozen && html`<${TapStatus} tapping=${game.tapping} />`}<${BombOverlay} tapping=${game.tapping} />`}
   </main>`;
 }
 
@@ -79,7 +79,7 @@ function reachable(game) {
   const now = performance.now();
   return [...document.querySelectorAll('.calm-cell')].flatMap((button, cell) => {
     const drop = game.grid.cells[cell];
-    if (!drop || !game.tapping.book.mayTap(drop.drop, now)) return [];
+    if (!drop || !game.tapping.log.mayTap(drop.drop, now)) return [];
     const { left, top, width, height } = button.getBoundingClientRect();
     return [{ ...drop, x: left + width / 2, y: top + height / 2, width, height }];
   });

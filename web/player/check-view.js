@@ -1,15 +1,15 @@
 import { asApiError, getOwnResult, getRound } from '../shared/api.js';
-import { isKnown } from '../shared/fair.js';
+import { isKnown } from '../shared/fairness.js';
 import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
 import { html, useEffect, useState } from '../shared/view.js';
-import { check } from './check-work.js';
-import { Amounts } from './amounts.js';
-import { Findings } from './findings.js';
+import { check } from './check-round.js';
+import { Amounts } from './amount-list.js';
+import { Findings } from './check-findings.js';
 
 /** @import {ApiError} from '../shared/api.js' */
 /** @import {Claim, Drop, Round} from '../shared/messages.js' */
-/** @import {Findings as Found} from './check-work.js' */
+/** @import {Findings as Found} from './check-round.js' */
 
 /** @typedef {{at: 'loading'}|{at: 'failed', error: ApiError}|{at: 'sealed', round: Round}|{at: 'unknown'}|{at: 'counting', part: number}|{at: 'done', round: Round, claims: Claim[], drops: Drop[], found: Found}} Step */
 

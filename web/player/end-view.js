@@ -1,9 +1,9 @@
 import { t } from '../shared/i18n.js';
 import { money } from '../shared/money.js';
 import { NextRound } from '../shared/next-round.js';
-import { OnHold } from '../shared/on-hold.js';
+import { HoldBanner } from '../shared/hold-banner.js';
 import { RollingMoney } from '../shared/rolling-money.js';
-import { give } from '../shared/sound.js';
+import { playCue } from '../shared/sound-effects.js';
 import { html, useState } from '../shared/view.js';
 import { checkAddress } from './check-address.js';
 import { History } from './history.js';
@@ -11,7 +11,7 @@ import { OwnClaims } from './own-claims.js';
 import { useOwnResult } from './own-result.js';
 import { Podium } from './podium.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /** What is open, so that a look at the amounts' check does not close it again. */
 const kept = { round: '', opened: /** @type {Set<number>} */ (new Set()) };
@@ -25,7 +25,7 @@ export function EndView({ live, code }) {
   const id = round.value?.id ?? '';
   const [opened, setOpened] = useState(() => (kept.round === id ? kept.opened : new Set(witnessed.peek() ? [] : claims.peek().map(({ drop }) => drop))));
   const open = (/** @type {number[]} */ drops) => {
-    give(drops.length > 1 ? 'cheer' : 'open');
+    playCue(drops.length > 1 ? 'cheer' : 'open');
     Object.assign(kept, { round: id, opened: new Set([...opened, ...drops]) });
     setOpened(kept.opened);
   };
@@ -34,7 +34,7 @@ export function EndView({ live, code }) {
   return html`<main class="end">
     <p class="end-reason" data-test="reason" data-reason=${round.value.reason}>${t(`reason.${round.value.reason || 'time'}`)}</p>
     <${Sum} live=${live} opened=${opened} />
-    <${OnHold} round=${round.value} over />
+    <${HoldBanner} round=${round.value} over />
     ${claims.value.length > 0 && html`<${OwnClaims} claims=${claims.value} opened=${opened} open=${open} />`}
     ${top.length > 0 && html`<${Podium} ranks=${top} own=${you.value?.player ?? ''} />`}
     <${History} code=${code} />

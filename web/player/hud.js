@@ -4,7 +4,7 @@ import { money } from '../shared/money.js';
 import { secondsLeft } from '../shared/phase.js';
 import { html } from '../shared/view.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /**
  * What one looks at in between taps: own money, seconds, what is left.

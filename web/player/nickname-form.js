@@ -1,6 +1,6 @@
 import { asApiError, joinRoom } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
-import { Name } from '../shared/name.js';
+import { Name } from '../shared/name-text.js';
 import { NicknameField, rememberedNickname, rememberNickname } from '../shared/nickname-field.js';
 import { html, useState } from '../shared/view.js';
 

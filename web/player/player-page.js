@@ -1,26 +1,26 @@
-import { asApiError, whoAmI } from '../shared/api.js';
-import { calm } from '../shared/calm.js';
+import { asApiError, getOwnPlayer } from '../shared/api.js';
+import { calm } from '../shared/calm-mode.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
 import { t } from '../shared/i18n.js';
-import { goLive } from '../shared/live.js';
+import { connectRoom } from '../shared/live-room.js';
 import { FullMessage } from '../shared/full-message.js';
 import { listenForNotices } from '../shared/notices.js';
-import { showPhase } from '../shared/page.js';
-import { listenForFirstTouch } from '../shared/sound.js';
+import { showPhase } from '../shared/start-page.js';
+import { listenForFirstTouch } from '../shared/sound-effects.js';
 import { html, signal, useEffect, useSignalEffect } from '../shared/view.js';
 import { CalmView } from './calm-view.js';
 import { roundToCheck } from './check-address.js';
 import { CheckPage } from './check-page.js';
 import { EndView } from './end-view.js';
-import { comeIn } from './entry.js';
+import { comeIn } from './join-steps.js';
 import { NicknameForm } from './nickname-form.js';
 import { RainView } from './rain-view.js';
-import { followRounds } from './round-cues.js';
+import { followRounds } from './device-effects.js';
 import { Switches } from './switches.js';
-import { Waiting } from './waiting.js';
+import { Waiting } from './waiting-view.js';
 
 /** @import {ApiError, OpenRoom} from '../shared/api.js' */
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {Store} from '../shared/store.js' */
 
 /**
@@ -64,7 +64,7 @@ async function load(code) {
 
 /** @param {string} code */
 function enter(code) {
-  const live = goLive(code, 'player', () => whoAmI(code).then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : '')));
+  const live = connectRoom(code, 'player', () => getOwnPlayer(code).then(() => '', (error) => (asApiError(error).isRefusal ? 'session_ended' : '')));
   listenForNotices(live.store);
   step.value = { at: 'live', live };
 }

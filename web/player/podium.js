@@ -1,7 +1,7 @@
 import { t } from '../shared/i18n.js';
 import { money } from '../shared/money.js';
 import { Money } from '../shared/money-text.js';
-import { Name } from '../shared/name.js';
+import { Name } from '../shared/name-text.js';
 import { RankList } from '../shared/rank-list.js';
 import { html } from '../shared/view.js';
 

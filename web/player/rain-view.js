@@ -1,15 +1,15 @@
 import { t } from '../shared/i18n.js';
-import { OnHold } from '../shared/on-hold.js';
+import { HoldBanner } from '../shared/hold-banner.js';
 import { html, useEffect, useRef, useState } from '../shared/view.js';
-import { Countdown } from './countdown.js';
-import { expose } from './exposed.js';
-import { pick } from './geometry.js';
-import { Held } from './held.js';
+import { Countdown } from './countdown-view.js';
+import { exposeTestHooks } from './test-hooks.js';
+import { pick } from './drop-geometry.js';
+import { BombOverlay } from './bomb-overlay.js';
 import { Hud } from './hud.js';
-import { Rain } from './rain.js';
-import { Verdict } from './verdict.js';
+import { Rain } from './rain-game.js';
+import { TapStatus } from './tap-status.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /**
  * The rain itself, from the countdown to the end of the round.
@@ -23,14 +23,14 @@ export function RainView({ live }) {
     if (!canvas.current || !round) return undefined;
     const falling = new Rain(canvas.current, live, round);
     setRain(falling);
-    expose({ drops: () => reachable(falling), frameWork: () => falling.frameWork.list() });
+    exposeTestHooks({ drops: () => reachable(falling), frameWork: () => falling.frameWork.list() });
     return () => falling.stop();
   }, [round?.id, round?.starts_at]);
   return html`<main class="rain-page ${round?.frozen ? 'rain-on-hold' : ''}">
     <canvas class="rain" ref=${canvas} data-test="rain" role="img" aria-label=${t('rain.label')}></canvas>
     ${live.store.stage.value === 'countdown' ? html`<${Countdown} live=${live} />` : html`<${Hud} live=${live} />`}
-    ${round?.frozen && html`<${OnHold} round=${round} />`}
-    ${rain && html`${!round?.frozen && html`<${Verdict} tapping=${rain.tapping} />`}<${Held} tapping=${rain.tapping} />`}
+    ${round?.frozen && html`<${HoldBanner} round=${round} />`}
+    ${rain && html`${!round?.frozen && html`<${TapStatus} tapping=${rain.tapping} />`}<${BombOverlay} tapping=${rain.tapping} />`}
   </main>`;
 }
 

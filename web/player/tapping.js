@@ -1,19 +1,19 @@
 import { t } from '../shared/i18n.js';
 import { tap } from '../shared/messages.js';
 import { money } from '../shared/money.js';
-import { give } from '../shared/sound.js';
+import { playCue } from '../shared/sound-effects.js';
 import { showToast } from '../shared/toast.js';
 import { computed, effect, signal } from '../shared/view.js';
-import { TapBook } from './tap-book.js';
+import { TapLog } from './tap-log.js';
 
 /** @import {ClaimMade, Drop, Notice, Refused, Result} from '../shared/messages.js' */
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
-/** @typedef {''|'capped'|'sold_out'|'frozen'} Verdict why tapping on is of no use right now */
+/** @typedef {''|'capped'|'sold_out'|'frozen'} TapStatus why tapping on is of no use right now */
 
 /** @typedef {{drop: Drop, x: number, y: number}} Target a drop, and where it is */
 /**
- * What shows what a tap came to, at a place of its own kind.
+ * Displays touches and results at a position.
  * @typedef {object} Show
  * @property {(x: number, y: number, now: number, colour?: string) => void} touch the touch itself, before any answer
  * @property {(x: number, y: number, now: number, text: string) => void} win
@@ -24,14 +24,14 @@ import { TapBook } from './tap-book.js';
 const BOMB_FREEZE_MS = 2000;
 const FROZEN_SHOWN_MS = 3000;
 
-/** From a touch to its answer: sends taps, keeps their book, and shows what they came to. One per round. */
+/** Sends taps, tracks them in a log, and shows their results. One per round. */
 export class Tapping {
   verdict = computed(() => this.#judge());
   /** Until when a bomb holds this page's input, in ms of performance.now(); 0: not. */
   heldUntil = signal(0);
-  book = new TapBook();
+  log = new TapLog();
 
-  /** What a result said last. @type {import('../vendor/signals-core.js').Signal<Verdict>} */
+  /** What a result said last. @type {import('../vendor/signals-core.js').Signal<TapStatus>} */
   #told = signal('');
   #live;
   #round;
@@ -82,27 +82,27 @@ export class Tapping {
   /** @param {number} drop @param {number} x @param {number} y @param {number} now */
   #send(drop, x, y, now) {
     this.#touched.set(drop, { x, y });
-    if (this.#live.connection.send(tap(this.#round, drop))) this.book.tapped(drop, now);
+    if (this.#live.connection.send(tap(this.#round, drop))) this.log.tapped(drop, now);
     else this.#show.shrug(x, y, now, t('rain.offline'));
   }
 
   #sendAgain() {
     const now = performance.now();
-    for (const drop of this.book.unanswered()) {
-      if (this.book.isDone(drop)) continue;
-      if (this.#live.connection.send(tap(this.#round, drop))) this.book.tapped(drop, now);
+    for (const drop of this.log.unanswered()) {
+      if (this.log.isDone(drop)) continue;
+      if (this.#live.connection.send(tap(this.#round, drop))) this.log.tapped(drop, now);
     }
   }
 
   /** @param {number} x @param {number} y @param {number} now */
   #touchPacket(x, y, now) {
     this.#show.touch(x, y, now);
-    give('tap');
+    playCue('tap');
   }
 
   /** @param {Target} place @param {number} now */
   #hitBomb(place, now) {
-    give('bomb');
+    playCue('bomb');
     this.#show.explode(place.x, place.y, now);
     this.heldUntil.value = now + BOMB_FREEZE_MS;
     setTimeout(() => { this.heldUntil.value = 0; }, BOMB_FREEZE_MS);
@@ -116,12 +116,12 @@ export class Tapping {
 
   /** @param {Result} result */
   #answered({ drop, outcome, cents }) {
-    this.book.answered(drop, outcome);
+    this.log.answered(drop, outcome);
     const now = performance.now();
     const { x, y } = this.#whereIs(drop);
     switch (outcome) {
       case 'won': case 'duplicate': return this.#won(drop, cents);
-      case 'missed': give('missed'); return this.#show.shrug(x, y, now, t('rain.missed'));
+      case 'missed': playCue('missed'); return this.#show.shrug(x, y, now, t('rain.missed'));
       case 'throttled': return this.#show.shrug(x, y, now, t('rain.throttled'));
       case 'busy': return showToast(t('rain.busy'));
       case 'capped': case 'sold_out': this.#told.value = outcome; return undefined;
@@ -135,14 +135,14 @@ export class Tapping {
     if (this.#celebrated.has(drop)) return;
     this.#known(drop);
     const { x, y } = this.#whereIs(drop);
-    give('won');
+    playCue('won');
     this.#show.win(x, y, performance.now(), `+${money(cents)}`);
   }
 
   /** @param {number} drop */
   #known(drop) {
     this.#celebrated.add(drop);
-    this.book.answered(drop, 'won');
+    this.log.answered(drop, 'won');
   }
 
   #frozen() {
@@ -153,7 +153,7 @@ export class Tapping {
 
   /**
    * What the page can tell by itself, as the server would, else what it was told.
-   * @returns {Verdict}
+   * @returns {TapStatus}
    */
   #judge() {
     const { round, claims, roundTally } = this.#live.store;

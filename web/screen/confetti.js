@@ -1,4 +1,4 @@
-import { calm } from '../shared/calm.js';
+import { calm } from '../shared/calm-mode.js';
 import { html, useEffect, useRef } from '../shared/view.js';
 import { create } from '../vendor/canvas-confetti.js';
 

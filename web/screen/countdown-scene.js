@@ -1,11 +1,11 @@
 import { CountdownRing } from '../shared/countdown-ring.js';
 import { t } from '../shared/i18n.js';
 import { money } from '../shared/money.js';
-import { OnHold } from '../shared/on-hold.js';
+import { HoldBanner } from '../shared/hold-banner.js';
 import { html } from '../shared/view.js';
 import { JoinCorner } from './join-corner.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /** @param {{live: Live, code: string}} props */
 export function CountdownScene({ live, code }) {
@@ -15,7 +15,7 @@ export function CountdownScene({ live, code }) {
   return html`<main class="soon">
     <h2 class="soon-title">${title ? html`<bdi>${title}</bdi>` : t('countdown.title')}</h2>
     <p class="soon-stake">${t('screen.stake', { total: money(total), n: packets })}</p>
-    <${OnHold} round=${round.value} />
+    <${HoldBanner} round=${round.value} />
     <${CountdownRing} until=${start} now=${moment.value} total=${countdown} label=${t('countdown.label')} />
     <${JoinCorner} code=${code} />
   </main>`;

@@ -1,8 +1,8 @@
 import { t } from '../shared/i18n.js';
 import { Money } from '../shared/money-text.js';
 import { money } from '../shared/money.js';
-import { Name } from '../shared/name.js';
-import { OnHold } from '../shared/on-hold.js';
+import { Name } from '../shared/name-text.js';
+import { HoldBanner } from '../shared/hold-banner.js';
 import { RankList } from '../shared/rank-list.js';
 import { RollingMoney } from '../shared/rolling-money.js';
 import { html } from '../shared/view.js';
@@ -10,7 +10,7 @@ import { Confetti } from './confetti.js';
 import { JoinCorner } from './join-corner.js';
 import { TotalsBand } from './totals-band.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {Tally} from '../shared/messages.js' */
 
 /** As they stand on a podium: second, first, third. */
@@ -32,7 +32,7 @@ export function EndScene({ live, code }) {
       <p class="done-sum"><span data-test="reason" data-reason=${reason}>${t(`reason.${reason || 'time'}`)}</span>
         ${' · '}${t('screen.given')} <${RollingMoney} cents=${tally.claimed_cents} test="claimed-cents" />
         ${' · '}<span data-test="claimed-packets" data-count=${tally.claimed_packets}>${t('packets', { n: tally.claimed_packets })}</span></p>
-      <${OnHold} round=${round.value} over />
+      <${HoldBanner} round=${round.value} over />
     </header>
     <div class="podium" style=${{ '--letters': money(tally.top[0]?.cents ?? 0).length }}>
       ${STEPS.map((rank) => html`<${Step} key=${rank} rank=${rank} tally=${tally} />`)}

@@ -1,32 +1,32 @@
 import { t } from '../shared/i18n.js';
 import { money } from '../shared/money.js';
-import { OnHold } from '../shared/on-hold.js';
+import { HoldBanner } from '../shared/hold-banner.js';
 import { secondsLeft } from '../shared/phase.js';
 import { RankList } from '../shared/rank-list.js';
 import { RollingMoney } from '../shared/rolling-money.js';
 import { html } from '../shared/view.js';
 import { JoinCorner } from './join-corner.js';
-import { Sky } from './sky.js';
-import { useSteady } from './steady.js';
-import { Ticker } from './ticker.js';
+import { RainBackground } from './rain-background.js';
+import { useThrottled } from './use-throttled.js';
+import { WinnerTicker } from './winner-ticker.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /** From then on the seconds want to be looked at. */
 const LAST_SECONDS = 10;
 
 /**
- * While it rains: where the money goes.
+ * While it rains: the totals and the leaderboard.
  * @param {{live: Live, code: string}} props
  */
 export function PlayingScene({ live, code }) {
   const { round, roundTally: tally } = live.store;
   if (!round.value) return null;
   const { title, total_cents: total, frozen } = round.value;
-  return html`${!frozen && html`<${Sky} live=${live} />`}<main class="play ${frozen ? 'play-on-hold' : ''}" style=${{ '--letters': money(total).length }}>
+  return html`${!frozen && html`<${RainBackground} live=${live} />`}<main class="play ${frozen ? 'play-on-hold' : ''}" style=${{ '--letters': money(total).length }}>
     <section class="play-main">
       <h2 class="play-title">${title ? html`<bdi>${title}</bdi>` : t('screen.raining')}</h2>
-      <${OnHold} round=${round.value} />
+      <${HoldBanner} round=${round.value} />
       <p class="play-label">${t('screen.claimed')}</p>
       <p class="play-claimed"><${RollingMoney} cents=${tally.value?.claimed_cents ?? 0} test="claimed-cents" /></p>
       <${Share} live=${live} />
@@ -37,19 +37,19 @@ export function PlayingScene({ live, code }) {
   </main>`;
 }
 
-/** What is rearranged more often than this cannot be read. */
+/** A list that changes more often cannot be read. */
 const REARRANGED_EVERY_MS = 1000;
 
 /** @param {{live: Live}} props */
 function Board({ live }) {
-  const top = useSteady(live.store.roundTally.value?.top, REARRANGED_EVERY_MS);
+  const top = useThrottled(live.store.roundTally.value?.top, REARRANGED_EVERY_MS);
   return html`<section class="panel play-ranks"><h3>${t('ranks.title')}</h3><${RankList} ranks=${top ?? []} /></section>`;
 }
 
 /** @param {{live: Live}} props */
 function Wins({ live }) {
-  const winners = useSteady(live.store.roundTally.value?.winners, REARRANGED_EVERY_MS);
-  return html`<div class="play-wins"><${Ticker} winners=${winners ?? []} /></div>`;
+  const winners = useThrottled(live.store.roundTally.value?.winners, REARRANGED_EVERY_MS);
+  return html`<div class="play-wins"><${WinnerTicker} winners=${winners ?? []} /></div>`;
 }
 
 /** How much of the packets is gone. @param {{live: Live}} props */

@@ -2,11 +2,11 @@ import { asApiError, getRoom } from '../shared/api.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
 import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
-import { goLive } from '../shared/live.js';
-import { Name } from '../shared/name.js';
+import { connectRoom } from '../shared/live-room.js';
+import { Name } from '../shared/name-text.js';
 import { listenForNotices } from '../shared/notices.js';
-import { showPhase } from '../shared/page.js';
-import { TallyAge } from '../shared/freshness.js';
+import { showPhase } from '../shared/start-page.js';
+import { TallyAge } from '../shared/tally-refresh.js';
 import { keepAwake } from '../shared/wake-lock.js';
 import { html, signal, useEffect, useSignalEffect, useState } from '../shared/view.js';
 import { Controls } from './controls.js';
@@ -16,7 +16,7 @@ import { PlayingScene } from './playing-scene.js';
 import { TotalsBand } from './totals-band.js';
 import { WaitingScene } from './waiting-scene.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 /** @import {Store} from '../shared/store.js' */
 
 /** @type {import('../vendor/signals-core.js').Signal<Live|null>} */
@@ -27,7 +27,7 @@ export const roomName = () => live.value?.store.room.value?.name ?? '';
 /** @param {string} code */
 function connect(code) {
   live.value?.close();
-  const next = goLive(code, 'screen', () => getRoom(code).then(() => '', (error) => (asApiError(error).isRefusal ? 'room_not_found' : '')));
+  const next = connectRoom(code, 'screen', () => getRoom(code).then(() => '', (error) => (asApiError(error).isRefusal ? 'room_not_found' : '')));
   listenForNotices(next.store);
   live.value = next;
 }
@@ -44,7 +44,7 @@ export function ScreenPage({ code }) {
   });
   if (!live.value) return html`<${FullMessage} text=${t('loading')} />`;
   const { store, connection } = live.value;
-  const scene = sceneOf(store, celebrated);
+  const scene = chooseScene(store, celebrated);
   if (connection.state.value === 'ended') return html`<${Ended} reason=${connection.reason.value} again=${() => connect(code)} />`;
   return html`<div class="screen">
     <header class="screen-top">
@@ -63,7 +63,7 @@ export function ScreenPage({ code }) {
 const Ended = ({ reason, again }) =>
   html`<${FullMessage} text=${t(reason === 'room_not_found' ? 'error.room_not_found' : 'ended.connection')} action=${t('action.retry')} onAction=${again} home />`;
 
-/** The podium stands this long; then the way in is what a wall is for. */
+/** How long the podium is shown before the QR code. */
 const PODIUM_MS = 60_000;
 
 /**
@@ -87,7 +87,7 @@ function useCelebrated(store) {
  * @param {Store} store
  * @param {boolean} celebrated
  */
-function sceneOf({ room, stage, roundTally }, celebrated) {
+function chooseScene({ room, stage, roundTally }, celebrated) {
   if (!room.value) return 'loading';
   if (stage.value !== 'closed') return stage.value;
   return !celebrated && roundTally.value && roundTally.value.claimed_packets > 0 ? 'closed' : 'waiting';

@@ -1,14 +1,14 @@
 import { qrAddress } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
-import { Name } from '../shared/name.js';
+import { Name } from '../shared/name-text.js';
 import { NextRound } from '../shared/next-round.js';
 import { html } from '../shared/view.js';
 import { WelcomeBand } from './welcome-band.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /**
- * Before a round: how to get in, as large as it goes.
+ * Before a round: how to join, as large as possible.
  * @param {{live: Live, code: string}} props
  */
 export const WaitingScene = ({ live, code }) => html`<main class="wait">

@@ -2,10 +2,10 @@ import { Arrivals } from '../shared/arrivals.js';
 import { t } from '../shared/i18n.js';
 import { html } from '../shared/view.js';
 
-/** @import {Live} from '../shared/live.js' */
+/** @import {Live} from '../shared/live-room.js' */
 
 /**
- * Who comes in sees their name on the wall.
+ * The names of the players who joined last.
  * @param {{live: Live}} props
  */
 export function WelcomeBand({ live }) {

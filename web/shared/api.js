@@ -1,4 +1,4 @@
-import { errorText } from './errors.js';
+import { errorText } from './error-text.js';
 
 /** @import {Claim, Player, Room, Round, Tally} from './messages.js' */
 
@@ -60,7 +60,7 @@ export const logOut = () => call('DELETE', '/api/host/session');
 /** @param {string} name @returns {Promise<{room: Room}>} */
 export const makeRoom = (name) => call('POST', '/api/rooms', { name });
 /** Whether this is a host's session: a refusal says that it is not. @returns {Promise<unknown>} */
-export const askAsHost = () => call('GET', '/api/rooms?limit=1');
+export const checkHostSession = () => call('GET', '/api/rooms?limit=1');
 /** @typedef {Room & {locked: boolean, app_only: boolean}} OpenRoom locked: takes nobody new; app_only: only by the host's own app */
 /** @param {string} code @returns {Promise<{room: OpenRoom, round: Round|null}>} */
 export const getRoom = (code) => call('GET', `/api/rooms/${path(code)}`);
@@ -68,7 +68,7 @@ export const getRoom = (code) => call('GET', `/api/rooms/${path(code)}`);
 /** @param {string} code @param {string} nickname @returns {Promise<{player: Player}>} */
 export const joinRoom = (code, nickname) => call('POST', `/api/rooms/${path(code)}/players`, { nickname });
 /** @param {string} code @returns {Promise<{player: Player}>} */
-export const whoAmI = (code) => call('GET', `/api/rooms/${path(code)}/players/me`);
+export const getOwnPlayer = (code) => call('GET', `/api/rooms/${path(code)}/players/me`);
 
 /** @param {string} code @param {object} settings @returns {Promise<{round: Round}>} */
 export const makeRound = (code, settings) => call('POST', `/api/rooms/${path(code)}/rounds`, settings);

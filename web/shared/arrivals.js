@@ -1,5 +1,5 @@
 import { useMovingChildren } from './moving-list.js';
-import { Name } from './name.js';
+import { Name } from './name-text.js';
 import { html } from './view.js';
 
 /** @import {Arrival} from './messages.js' */

@@ -1,24 +1,24 @@
 const SHORTEST_MS = 500;
 const LONGEST_MS = 15_000;
 
-/** Codes outside of the server's own range after which coming back would only repeat the fault. */
+/** Standard codes after which a reconnect would repeat the fault. */
 const OWN_FAULT = new Set([1003, 1007, 1009]);
 
 /**
- * Whether to come back by oneself after a close: 4500-4599 and our own faults say no, everything else is a lost connection.
+ * Whether to reconnect after a close code: not after 4500-4599 and our own faults.
  * @param {number} closeCode
  */
-export function comesBack(closeCode) {
+export function shouldReconnect(closeCode) {
   return !(OWN_FAULT.has(closeCode) || (closeCode >= 4500 && closeCode <= 4599));
 }
 
 /**
- * How long to wait before attempt n (from 0), in ms. The span doubles, the place in it is random, so that a crowd that
- * lost its server at one moment does not come back at one moment.
+ * The delay before attempt n (from 0), in ms: random up to a limit that doubles, so that many clients do not reconnect at the
+ * same moment.
  * @param {number} attempt
  * @param {number} random from 0 to 1
  */
-export function delayBefore(attempt, random) {
+export function reconnectDelay(attempt, random) {
   const most = Math.min(LONGEST_MS, 2 * SHORTEST_MS * 2 ** Math.min(attempt, 10));
   return Math.round(SHORTEST_MS + random * (most - SHORTEST_MS));
 }

@@ -1,4 +1,4 @@
-import { calm, setCalm } from './calm.js';
+import { calm, setCalm } from './calm-mode.js';
 import { t } from './i18n.js';
 import { IconButton } from './icon-button.js';
 import { html } from './view.js';

@@ -4,7 +4,7 @@ import { html } from './view.js';
 /** @import {Connection} from './socket.js' */
 
 /**
- * A quiet dot while the line is fine, words when it is not. It keeps its place, so that nothing moves.
+ * A dot while the connection is open, else its state in words.
  * @param {{connection: Connection}} props
  */
 export function ConnectionBadge({ connection }) {

@@ -1,5 +1,5 @@
 import { signal } from '../vendor/signals-core.js';
-import { recall, remember } from './remembered.js';
+import { recall, remember } from './device-settings.js';
 import { words as en } from './words.en.js';
 import { words as zh } from './words.zh.js';
 

@@ -1,4 +1,4 @@
-import { calm } from './calm.js';
+import { calm } from './calm-mode.js';
 import { useLayoutEffect, useRef } from './view.js';
 
 const MOVE_MS = 450;
@@ -12,27 +12,27 @@ const MOVE_MS = 450;
  */
 export function useMovingChildren() {
   const parent = useRef(/** @type {HTMLElement|null} */ (null));
-  const before = placesIn(parent.current); // while rendering, the children are still as they were
+  const before = measurePlaces(parent.current); // while rendering, the children are still as they were
   useLayoutEffect(() => {
     if (!parent.current || before.size === 0 || calm.value) return;
-    const children = childrenOf(parent.current);
+    const children = listChildren(parent.current);
     for (const child of children) for (const running of child.getAnimations()) running.cancel();
-    const now = placesIn(parent.current);
+    const now = measurePlaces(parent.current);
     for (const child of children) move(child, before, now);
   });
   return parent;
 }
 
 /** @param {HTMLElement} parent */
-const childrenOf = (parent) => /** @type {HTMLElement[]} */ ([...parent.children]);
+const listChildren = (parent) => /** @type {HTMLElement[]} */ ([...parent.children]);
 
 /** @param {HTMLElement|null} parent @returns {Places} */
-function placesIn(parent) {
+function measurePlaces(parent) {
   /** @type {Places} */
   const places = new Map();
   if (!parent || calm.value) return places;
   const origin = parent.getBoundingClientRect();
-  for (const child of childrenOf(parent)) {
+  for (const child of listChildren(parent)) {
     const { left, top } = child.getBoundingClientRect();
     places.set(child.dataset.key ?? '', { x: left - origin.left, y: top - origin.top });
   }

@@ -3,12 +3,12 @@ import { languageTag, t } from './i18n.js';
 import { html, useEffect, useState } from './view.js';
 
 /** @import {NextRound as Next} from './api.js' */
-/** @import {Live} from './live.js' */
+/** @import {Live} from './live-room.js' */
 
-/** A whole hall asks, so each page asks seldom and at a time of its own. */
+/** Each page reads at a random interval in this range, to spread the load. */
 const SHORTEST_MS = 40_000;
 const LONGEST_MS = 80_000;
-/** So many minutes before it, the way there is told rather than the time of day. */
+/** Below this the remaining minutes are shown instead of the time of day. */
 const SOON_MINUTES = 60;
 
 /**

@@ -1,5 +1,5 @@
 import { t } from './i18n.js';
-import { recall, remember } from './remembered.js';
+import { recall, remember } from './device-settings.js';
 import { html } from './view.js';
 
 const NAME = 'nickname';

@@ -1,4 +1,4 @@
-import { errorText } from './errors.js';
+import { errorText } from './error-text.js';
 import { hasWords, t } from './i18n.js';
 import { showToast } from './toast.js';
 

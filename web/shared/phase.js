@@ -12,7 +12,7 @@ const ORDER = ['draft', 'countdown', 'raining', 'closed', 'settled'];
  * @param {number} now
  * @returns {Stage}
  */
-export function stageOf(round, now) {
+export function stageAt(round, now) {
   if (!round || round.phase === 'draft') return 'waiting';
   if (isOver(round) || now >= round.ends_at) return 'closed';
   return round.phase === 'raining' || now >= round.starts_at ? 'raining' : 'countdown';

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secondsLeft, stageOf, untilNextTick } from './phase.js';
+import { secondsLeft, stageAt, untilNextTick } from './phase.js';
 
 const round = /** @type {any} */ ({ id: 'r', phase: 'countdown', starts_at: 10_000, ends_at: 40_500 });
 
 test('a round is open in [starts_at, ends_at)', () => {
   const stages = [[9_999, 'countdown'], [10_000, 'raining'], [40_499, 'raining'], [40_500, 'closed']];
-  for (const [now, stage] of stages) assert.equal(stageOf(round, now), stage, String(now));
+  for (const [now, stage] of stages) assert.equal(stageAt(round, now), stage, String(now));
 });
 
 test('what the server said already happened is believed over the clock', () => {
-  assert.equal(stageOf({ ...round, phase: 'raining' }, 9_990), 'raining');
-  assert.equal(stageOf({ ...round, phase: 'closed' }, 12_000), 'closed');
-  assert.equal(stageOf({ ...round, phase: 'settled' }, 0), 'closed');
+  assert.equal(stageAt({ ...round, phase: 'raining' }, 9_990), 'raining');
+  assert.equal(stageAt({ ...round, phase: 'closed' }, 12_000), 'closed');
+  assert.equal(stageAt({ ...round, phase: 'settled' }, 0), 'closed');
 });
 
-test('nothing and drafts wait', () => {
-  assert.equal(stageOf(null, 5), 'waiting');
-  assert.equal(stageOf({ ...round, phase: 'draft', starts_at: 0, ends_at: 0 }, 5), 'waiting');
+test('no round, and a draft, are in the stage waiting', () => {
+  assert.equal(stageAt(null, 5), 'waiting');
+  assert.equal(stageAt({ ...round, phase: 'draft', starts_at: 0, ends_at: 0 }, 5), 'waiting');
 });
 
 test('ticks fall on the full seconds before the start and before the end', () => {

@@ -1,7 +1,7 @@
 import { t } from './i18n.js';
 import { Money } from './money-text.js';
 import { useMovingChildren } from './moving-list.js';
-import { Name } from './name.js';
+import { Name } from './name-text.js';
 import { html } from './view.js';
 
 /** @import {Rank} from './messages.js' */

@@ -1,4 +1,4 @@
-import { calm } from './calm.js';
+import { calm } from './calm-mode.js';
 import { languageTag } from './i18n.js';
 import { money } from './money.js';
 import { html, useEffect, useRef } from './view.js';
@@ -11,7 +11,7 @@ const ROLL_MS = 700;
  * @param {number} to
  * @param {number} part of the way, from 0 to 1
  */
-export function rolled(from, to, part) {
+export function interpolate(from, to, part) {
   if (part >= 1) return to;
   return Math.round(from + (to - from) * (1 - (1 - Math.max(part, 0)) ** 3));
 }
@@ -30,7 +30,7 @@ export function RollingMoney({ cents, test, class: classes = '', from = cents })
     let frame = 0;
     const step = () => {
       const part = calm.value ? 1 : (performance.now() - start) / ROLL_MS;
-      shown.current = rolled(begin, cents, part);
+      shown.current = interpolate(begin, cents, part);
       if (place.current) place.current.textContent = money(shown.current, tag);
       if (shown.current !== cents) frame = requestAnimationFrame(step);
     };

@@ -1,5 +1,5 @@
 import { signal } from '../vendor/signals-core.js';
-import { comesBack, delayBefore } from './backoff.js';
+import { shouldReconnect, reconnectDelay } from './backoff.js';
 import { ping } from './messages.js';
 
 /** @import {ClientMessage, ServerMessage} from './messages.js' */
@@ -11,18 +11,18 @@ import { ping } from './messages.js';
  */
 
 const PING_EVERY_MS = 10_000;
-/** Early pings set the clock: the best of a few exchanges is believed. */
+/** Early pings, to set the clock. */
 const FIRST_PINGS_MS = [0, 400, 1200];
-/** Our own pings are answered, so a silence this long means that the line is dead whatever the socket says. */
+/** Without a message (pings are answered) for this long the connection is dead. */
 const SILENT_MS = 25_000;
 const PROBE_MS = 3_000;
 const CONNECT_MS = 10_000;
-/** A connection must hold this long before the delays start small again. */
+/** A connection must last this long before the backoff is reset. */
 const STEADY_MS = 5_000;
 
 /**
- * A WebSocket that comes back by itself: by close code, with growing jittered delays, at once when the device wakes or is
- * online again, and when a line went silent without closing.
+ * A WebSocket that reconnects, depending on the close code, with jittered exponential backoff, at once when the device wakes or is
+ * online again, and when nothing was received for too long.
  */
 export class Connection {
   /** @type {import('../vendor/signals-core.js').Signal<ConnectionState>} */
@@ -131,7 +131,7 @@ export class Connection {
   async #closed(code, reason, opened) {
     this.#clearTimers();
     this.#socket = null;
-    if (!comesBack(code)) return this.end(reason || String(code));
+    if (!shouldReconnect(code)) return this.end(reason || String(code));
     this.#plan();
     if (opened || !this.#options.diagnose) return;
     const verdict = await this.#options.diagnose().catch(() => '');
@@ -149,7 +149,7 @@ export class Connection {
     const held = this.state.value === 'open' && this.#options.stamp() - this.#openedAt >= STEADY_MS;
     if (held) this.#attempt = 0;
     this.state.value = 'waiting';
-    this.#after(delayBefore(this.#attempt++, this.#options.random()), () => this.open());
+    this.#after(reconnectDelay(this.#attempt++, this.#options.random()), () => this.open());
   }
 
   #drop() {
@@ -191,7 +191,7 @@ function parse(frame) {
  * @param {Connection} connection
  * @returns {() => void} stops it
  */
-export function wakeWithDevice(connection) {
+export function reconnectOnWake(connection) {
   const seen = () => document.visibilityState === 'visible' && connection.wake();
   const wake = () => connection.wake();
   document.addEventListener('visibilitychange', seen);

@@ -41,7 +41,7 @@ let time;
 beforeEach(() => { time = fakeTime(); });
 afterEach(() => time.restore());
 
-function rig(options = {}) {
+function setUp(options = {}) {
   const lines = [];
   const heard = [];
   const connection = new Connection({
@@ -53,7 +53,7 @@ function rig(options = {}) {
 }
 
 test('is open once the server said welcome', () => {
-  const { connection, last, heard } = rig();
+  const { connection, last, heard } = setUp();
   assert.equal(connection.state.value, 'connecting');
   assert.equal(connection.send({ type: 'ping', sent: 1 }), false, 'nothing is sent before');
   last().accept();
@@ -62,7 +62,7 @@ test('is open once the server said welcome', () => {
 });
 
 test('pings at once a few times for the clock, then every ten seconds', () => {
-  const { last } = rig();
+  const { last } = setUp();
   last().accept();
   time.pass(1300);
   assert.equal(last().sent.length, 3);
@@ -75,7 +75,7 @@ test('pings at once a few times for the clock, then every ten seconds', () => {
 });
 
 test('a lost connection is opened again, later each time', () => {
-  const { connection, lines, last } = rig({ random: () => 1 });
+  const { connection, lines, last } = setUp({ random: () => 1 });
   const waits = [];
   for (let i = 0; i < 4; i++) {
     last().hangUp(1006);
@@ -89,7 +89,7 @@ test('a lost connection is opened again, later each time', () => {
 });
 
 test('delays start small again only after a connection held', () => {
-  const { lines, last } = rig({ random: () => 1 });
+  const { lines, last } = setUp({ random: () => 1 });
   for (let i = 0; i < 3; i++) { last().hangUp(1006); time.pass(15_000); }
   last().accept();
   last().hangUp(4003); // welcomed and thrown out: that did not hold
@@ -106,7 +106,7 @@ test('delays start small again only after a connection held', () => {
 });
 
 test('a session that ended does not come back, and says why', () => {
-  const { connection, lines, last } = rig();
+  const { connection, lines, last } = setUp();
   last().accept();
   last().hangUp(4500, 'session_ended');
   time.pass(60_000);
@@ -116,7 +116,7 @@ test('a session that ended does not come back, and says why', () => {
 });
 
 test('a refused upgrade is looked into, since the browser hides its status', async () => {
-  const { connection, lines, last } = rig({ diagnose: async () => 'room_not_found' });
+  const { connection, lines, last } = setUp({ diagnose: async () => 'room_not_found' });
   last().hangUp(1006);
   await new Promise((resolve) => setImmediate(resolve));
   time.pass(60_000);
@@ -126,7 +126,7 @@ test('a refused upgrade is looked into, since the browser hides its status', asy
 });
 
 test('a server that cannot be asked is tried again', async () => {
-  const { connection, lines, last } = rig({ diagnose: () => Promise.reject(new Error('offline')) });
+  const { connection, lines, last } = setUp({ diagnose: () => Promise.reject(new Error('offline')) });
   last().hangUp(1006);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(connection.state.value, 'waiting');
@@ -135,7 +135,7 @@ test('a server that cannot be asked is tried again', async () => {
 });
 
 test('a line that went silent while it says open is given up', () => {
-  const { connection, lines, last } = rig();
+  const { connection, lines, last } = setUp();
   last().accept();
   time.pass(31_000);
   assert.ok(lines[0].closed);
@@ -147,7 +147,7 @@ test('a line that went silent while it says open is given up', () => {
 });
 
 test('a phone that wakes with a dead socket comes back within seconds', () => {
-  const { connection, lines, last } = rig();
+  const { connection, lines, last } = setUp();
   last().accept();
   time.pass(2000);
   time.skip(600_000); // asleep: the timers stood still, the socket died, its state still says open
@@ -160,7 +160,7 @@ test('a phone that wakes with a dead socket comes back within seconds', () => {
 });
 
 test('a phone that wakes with a living socket keeps it', () => {
-  const { connection, lines, last } = rig();
+  const { connection, lines, last } = setUp();
   last().accept();
   time.pass(2000);
   time.skip(600_000);
@@ -173,7 +173,7 @@ test('a phone that wakes with a living socket keeps it', () => {
 });
 
 test('waking ends a planned wait', () => {
-  const { connection, lines, last } = rig({ random: () => 1 });
+  const { connection, lines, last } = setUp({ random: () => 1 });
   for (let i = 0; i < 5; i++) { last().hangUp(1006); time.pass(15_000); }
   last().hangUp(1006);
   const before = lines.length;
@@ -182,14 +182,14 @@ test('waking ends a planned wait', () => {
 });
 
 test('an attempt that hangs is given up', () => {
-  const { lines } = rig();
+  const { lines } = setUp();
   time.pass(10_600);
   assert.ok(lines[0].closed);
   assert.equal(lines.length, 2);
 });
 
 test('frames that are no JSON are passed over', () => {
-  const { heard, last } = rig();
+  const { heard, last } = setUp();
   last().accept();
   last().onmessage({ data: '{' });
   last().onmessage({ data: new ArrayBuffer(1) });

@@ -1,6 +1,6 @@
 import { t } from './i18n.js';
 import { IconButton } from './icon-button.js';
-import { setSound, sound } from './sound.js';
+import { setSound, sound } from './sound-effects.js';
 import { html } from './view.js';
 
 /** Switches sound and vibration. */

@@ -1,16 +1,16 @@
 import { batch, computed, signal } from '../vendor/signals-core.js';
-import { isOutdated, stageOf, untilNextTick } from './phase.js';
+import { isOutdated, stageAt, untilNextTick } from './phase.js';
 
 /** @import {Claim, ClaimMade, Drop, Notice, Refused, Result, Room, Round, ServerMessage, Tally, Welcome, You} from './messages.js' */
 /** @import {Clock} from './clock.js' */
 
-/** Timers fire a little early at times; a tick must find its second already begun. */
+/** Added to timers, which may fire a little early. */
 const TICK_SLACK_MS = 5;
 
-/** A message may be under way this long while a reading over HTTP overtakes it. */
+/** For this long after a read over HTTP, messages may be older than it. */
 const OVERTAKEN_MS = 5_000;
 
-/** All that a page knows of its room, as signals. Messages go in by receive(), in the order in which they came. */
+/** The state of a room, as signals. receive() applies messages in order. */
 export class Store {
   /** @type {import('../vendor/signals-core.js').Signal<Room|null>} */
   room = signal(null);
@@ -32,7 +32,7 @@ export class Store {
   ownCents = computed(() => this.claims.value.reduce((sum, claim) => sum + claim.cents, 0));
   online = computed(() => this.tally.value?.online ?? 0);
   arrivals = computed(() => this.tally.value?.arrivals ?? []);
-  stage = computed(() => stageOf(this.round.value, this.moment.value));
+  stage = computed(() => stageAt(this.round.value, this.moment.value));
   /** The tally if it is of the round shown, else null. */
   roundTally = computed(() => (this.tally.value && this.tally.value.round === this.round.value?.id ? this.tally.value : null));
 
@@ -126,7 +126,7 @@ export class Store {
     if (isOutdated(this.round.value, round)) return;
     if (round.id !== this.round.value?.id) this.#forgetRound(round);
     this.round.value = round;
-    if (stageOf(round, this.#clock.now()) !== 'closed') this.witnessed.value = true;
+    if (stageAt(round, this.#clock.now()) !== 'closed') this.witnessed.value = true;
   }
 
   /** @param {Round|null} next */
@@ -170,9 +170,8 @@ export class Store {
   }
 
   /**
-   * A tally over HTTP is counted for the answer, but carries the epoch and the serial of the last one that the instance heard
-   * (0 where it heard none of this round): its claims, which only become more, tell whether it is newer. What an instance that
-   * lags, or another one, cannot know better stays as it was.
+   * A tally over HTTP is counted for the response, but has the epoch and serial of the last tally that its instance received (0:
+   * none of this round). So the number of claims, which only grows, tells whether it is newer.
    * @param {Tally} tally
    */
   #takeRead(tally) {

@@ -14,7 +14,7 @@ const server = (name) => fixture(`server/${name}.json`);
 const stores = [];
 
 /** A store whose server time starts at the welcome's and stands still unless moved. */
-function rig() {
+function setUp() {
   const time = { at: 0 };
   const store = new Store(new Clock(() => time.at));
   stores.push(store);
@@ -23,7 +23,7 @@ function rig() {
 
 /** One that got the welcome of the fixtures. */
 function welcomed() {
-  const r = rig();
+  const r = setUp();
   r.store.receive(server('welcome'));
   return r;
 }
@@ -47,7 +47,7 @@ test('every message of the server is accepted, and leaves a trace', () => {
   for (const file of readdirSync(new URL('server/', fixtures))) {
     const name = file.replace('.json', '');
     assert.ok(name in traces, `${file} has no expectation here`);
-    const { store, time } = rig();
+    const { store, time } = setUp();
     const told = [];
     store.listen((message) => told.push(message));
     if (name !== 'welcome' && name !== 'pong') store.receive({ ...server('welcome'), claims: [], drops: [] });
@@ -146,7 +146,7 @@ test('what HTTP says of another round than the one shown is ignored', () => {
 });
 
 test('how old a tally is counts from the last one of the shown round, not from one said again', () => {
-  const { store, time } = rig();
+  const { store, time } = setUp();
   const at = (now, message) => { time.at = now; store.receive(message); return store.talliedAt.value; };
   const welcome = server('welcome');
   assert.equal(at(1000, welcome), 1000);
@@ -213,7 +213,7 @@ test('phases never go back', () => {
 test('the stage follows the server clock, without any message', (t) => {
   const timers = fakeTime();
   t.after(timers.restore);
-  const { store, time } = rig();
+  const { store, time } = setUp();
   const pass = (ms) => { time.at += ms; timers.pass(ms); };
   const welcome = server('welcome');
   store.receive({ ...welcome, now: 1800000007600, round: { ...welcome.round, phase: 'countdown' } });
@@ -228,14 +228,14 @@ test('the stage follows the server clock, without any message', (t) => {
 });
 
 test('who comes after the round was not there', () => {
-  const { store } = rig();
+  const { store } = setUp();
   const welcome = server('welcome');
   store.receive({ ...welcome, claims: [], round: { ...welcome.round, phase: 'closed' } });
   assert.equal(store.witnessed.value, false);
 });
 
 test('a room without a round waits', () => {
-  const { store } = rig();
+  const { store } = setUp();
   const welcome = server('welcome');
   store.receive({ ...welcome, round: null, claims: [], drops: [], tally: { ...welcome.tally, round: '' } });
   assert.equal(store.stage.value, 'waiting');

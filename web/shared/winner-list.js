@@ -1,6 +1,6 @@
 import { t } from './i18n.js';
 import { Money } from './money-text.js';
-import { Name } from './name.js';
+import { Name } from './name-text.js';
 import { html } from './view.js';
 
 /** @import {Claim} from './messages.js' */
