@@ -177,3 +177,34 @@ func importedPaths(t *testing.T) map[string]bool {
 	}
 	return paths
 }
+
+// The map of the code names every folder, and files that exist with the functions that it says are in them.
+func TestTheMapOfTheCodeIsRight(t *testing.T) {
+	text, err := os.ReadFile("../internal/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile("`((?:\\w+/)+[\\w.*]+)`(?: \\(`(?:\\w+\\.)?(\\w+)`\\))?").FindAllStringSubmatch(string(text), -1) {
+		path, function := name[1], name[2]
+		found, err := filepath.Glob("../internal/" + path)
+		if beside, _ := filepath.Glob("../" + path); len(found) == 0 {
+			found = beside
+		}
+		if err != nil || len(found) == 0 {
+			t.Errorf("there is no %s", path)
+			continue
+		}
+		if source, err := os.ReadFile(found[0]); function != "" && (err != nil || !strings.Contains(string(source), ") "+function+"(")) {
+			t.Errorf("%s has no function %s", path, function)
+		}
+	}
+	folders, err := os.ReadDir("../internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		if folder.IsDir() && !strings.Contains(string(text), "| `"+folder.Name()+"` |") {
+			t.Errorf("the map does not say what %s is", folder.Name())
+		}
+	}
+}
