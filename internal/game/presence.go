@@ -1,29 +1,30 @@
 package game
 
-// Changes is what an instance tells Redis of who came to a room and who left it. Redis keeps a mark with each player for each
-// instance where they are, so it counts a player once.
+// Changes are the players who joined or left a room on one instance since its last report to Redis. Redis gives each instance a mark,
+// and keeps with each player the marks of the instances where they are. So a player on several instances counts once.
 type Changes struct {
-	Mark         int64 // the instance's own, as far as it knows; 0: none
-	Since        int64 // the serial of the changes that are known to have come through
-	Serial       int64 // of these changes; the same as before if there are none
+	Mark         int64 // the instance's mark, as last returned by Redis; 0: none
+	Since        int64 // Serial of the last changes that Redis is known to have applied
+	Serial       int64 // number of these changes; the same as before if there are none
 	Joined, Left []string
-	Unsent       int // by how many the marks will grow with the changes that are yet to be told
+	Unsent       int // by how many the players with this mark will grow with the changes that are not sent yet
 }
 
-// Presence is who is in a room at one instance, and what Redis has yet to be told of it. The zero value is an empty room. Not safe
-// for concurrent use.
+// Presence is the set of players in a room on one instance, with the changes that Redis has yet to apply. The zero value is an empty
+// room. Not safe for concurrent use.
 type Presence struct {
 	here map[string]struct{}
-	// changes are the players of whom Redis may not know whether they are here, and grown is how many more of them are than not.
+	// changes are the players of whom Redis may have an old state; true: they are here. grown is how many of them are here minus how
+	// many are not.
 	changes map[string]bool
 	grown   int
-	sent    map[string]bool // of the changes, those that were told and may have come through or not
-	mark    int64
+	sent    map[string]bool // the changes of the last report, which Redis may have applied or not
+	mark    int64           // see Changes
 	since   int64
 	serial  int64
 }
 
-// Enter takes a player in.
+// Enter adds a player.
 func (p *Presence) Enter(player string) {
 	if _, here := p.here[player]; !here {
 		if p.here == nil {
@@ -34,7 +35,7 @@ func (p *Presence) Enter(player string) {
 	}
 }
 
-// Leave takes a player out.
+// Leave removes a player.
 func (p *Presence) Leave(player string) {
 	if _, here := p.here[player]; here {
 		delete(p.here, player)
@@ -45,43 +46,43 @@ func (p *Presence) Leave(player string) {
 // Online is how many players are here.
 func (p *Presence) Online() int { return len(p.here) }
 
-// Waits reports whether there is something to tell.
+// HasChanges reports whether there is something to send.
 func (p *Presence) HasChanges() bool { return len(p.changes) > 0 }
 
-// change takes note of a change, which undoes one before it unless Redis may know of that.
+// change records a change. It cancels the opposite change before it, unless that was sent and Redis may have applied it.
 func (p *Presence) change(player string, here bool) {
-	_, waits := p.changes[player]
+	_, pending := p.changes[player]
 	_, sent := p.sent[player]
 	p.forget(player)
-	if !waits || sent {
+	if !pending || sent {
 		p.changes[player] = here
-		p.grown += grows(here)
+		p.grown += sign(here)
 	}
 }
 
 func (p *Presence) forget(player string) {
-	if here, waits := p.changes[player]; waits {
-		p.grown -= grows(here)
+	if here, pending := p.changes[player]; pending {
+		p.grown -= sign(here)
 		delete(p.changes, player)
 	}
 }
 
-func grows(here bool) int {
+func sign(here bool) int {
 	if here {
 		return 1
 	}
 	return -1
 }
 
-// Next returns up to most changes to tell. What was told before and may not have come through comes first, as it is now: once
-// these came through, it is known again what Redis has.
+// Next returns up to most changes to send. Players of the last report, if it was not confirmed, come first, with their present state:
+// once Redis has applied these changes, it is known again what it has.
 func (p *Presence) Next(most int) Changes {
 	next := Changes{Mark: p.mark, Since: p.since, Unsent: p.grown}
 	sent := make(map[string]bool)
-	tell := func(player string) {
+	add := func(player string) {
 		here := p.changes[player]
 		sent[player] = here
-		next.Unsent -= grows(here)
+		next.Unsent -= sign(here)
 		if here {
 			next.Joined = append(next.Joined, player)
 		} else {
@@ -89,14 +90,14 @@ func (p *Presence) Next(most int) Changes {
 		}
 	}
 	for player := range p.sent {
-		tell(player)
+		add(player)
 	}
 	for player := range p.changes {
 		if len(sent) >= most {
 			break
 		}
-		if _, told := sent[player]; !told {
-			tell(player)
+		if _, added := sent[player]; !added {
+			add(player)
 		}
 	}
 	if p.sent = sent; len(sent) > 0 {
@@ -106,30 +107,30 @@ func (p *Presence) Next(most int) Changes {
 	return next
 }
 
-// Told takes note that what Next returned last was answered, and reports whether it came through. Another mark than before says
-// that it did not, and that Redis has lost what it knew: it is to be told everything anew.
+// Confirm is called with the mark in Redis' reply to the changes that Next returned last, and reports whether Redis has applied them. A
+// mark other than before says that it has not, and that it has lost this instance's players: all of them must be sent again.
 func (p *Presence) Confirm(mark int64) bool {
 	same := mark == p.mark
 	if same {
-		p.settle()
+		p.removeApplied()
 	} else {
 		p.mark = mark
-		p.restart()
+		p.sendAllAgain()
 	}
 	p.since, p.sent = p.serial, nil
 	return same
 }
 
-// settle forgets what came through and has not changed since.
-func (p *Presence) settle() {
-	for player, told := range p.sent {
-		if p.changes[player] == told {
+// removeApplied removes the changes that Redis has applied and that were not undone since.
+func (p *Presence) removeApplied() {
+	for player, here := range p.sent {
+		if p.changes[player] == here {
 			p.forget(player)
 		}
 	}
 }
 
-func (p *Presence) restart() {
+func (p *Presence) sendAllAgain() {
 	p.changes, p.grown = make(map[string]bool, len(p.here)), len(p.here)
 	for player := range p.here {
 		p.changes[player] = true
