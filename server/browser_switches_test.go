@@ -12,7 +12,7 @@ import (
 func TestSwitchesAreRemembered(t *testing.T) {
 	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
-	phone := comeByLink(t, v.browser, v.instance, room, "Ann")
+	phone := joinByLink(t, v.browser, v.instance, room, "Ann")
 	heard := "document.querySelector('" + byTestName("sound") + "').getAttribute('aria-pressed')"
 	silent := evaluate[string](phone, heard)
 	phone.click("language")

@@ -8,15 +8,15 @@ import (
 	"redrain/internal/bots"
 )
 
-// openRehearsals lets hosts rehearse through this instance's own door.
+// openRehearsals prepares rehearsals, whose bots connect to this instance over loopback.
 func (a *app) openRehearsals() {
 	changed := func(ctx context.Context, room string) {
-		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, "rehearsals_changed"))
+		warnIfFailed(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, "rehearsals_changed"))
 	}
 	a.rehearsals = bots.NewRehearsals(a.books, a.sessions, a.loopback, changed, a.log)
 }
 
-// loopback is this instance's address for programs on this machine.
+// loopback returns this instance's URL for connections from this machine.
 func (a *app) loopback() string {
 	host := "127.0.0.1"
 	if tcp, ok := a.address.(*net.TCPAddr); ok && !tcp.IP.IsUnspecified() {
