@@ -3,7 +3,7 @@
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  reason channel again
---        again is 1 for a round that the ledger knows to be closed for this reason: Redis has lost the close, and nothing is asked.
+--        again is 1 to repeat a close that the ledger has and Redis has lost: the reason is not checked.
 -- REPLY: status now reason left_packets refunded
 --        status: closed, gone (nothing of the round is there), torn (its keys do not fit together), not_yet (time before ends_at,
 --        or sold_out with packets left), wrong_phase (cancelled at or after starts_at); only closed has all the rest.

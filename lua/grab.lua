@@ -36,21 +36,21 @@ local had_claims = left < packets
 
 if not claims_fit(outbox, claims, board, packets, left) then return {batch, 'torn'} end
 
--- What everybody hears who has no claim for their drop; nil while the round is open.
-local shut
-if frozen then shut = 'f'
-elseif now < starts_at then shut = 'e'
-elseif phase == 'closed' then shut = reason == 'sold_out' and 's' or 'l'
-elseif now >= ends_at then shut = 'l' end
+-- The outcome of all taps that have no claim yet; nil while the round is open.
+local refusal
+if frozen then refusal = 'f'
+elseif now < starts_at then refusal = 'e'
+elseif phase == 'closed' then refusal = reason == 'sold_out' and 's' or 'l'
+elseif now >= ends_at then refusal = 'l' end
 
 local released = packets
 if pace == 'even' then
   released = math.min(packets, math.floor((now - starts_at) * 10 * packets / (9 * duration_ms)) + 1)
 end
 
--- The players' claims as 'count total drop:cents:number drop:cents:number …', read once. Who has any, or wins, gets a place in
--- the lists below; nobody else pays for it. Lists of numbers cost less than a table each. A player's text may be long: it is
--- searched as it is, and copied only to be written.
+-- The players' claims as 'count total drop:cents:number drop:cents:number …', read once. Only players who have claims, or win,
+-- get an index into the lists below. Parallel lists are faster than a table for each player. A player's text may be long, so it is
+-- searched without parsing it, and copied only when it is written.
 local players = {}
 for i = 1, taps do players[i] = ARGV[first_tap + 2 * (i - 1)] end
 local texts = redis.call('HMGET', claims, unpack(players))
@@ -97,12 +97,12 @@ end
 local letters, reply, replied = {}, {batch, now, 0, 0, ''}, 5
 local wins, won = {}, 0
 
-local function tell(cents, number)
+local function add_claim_to_reply(cents, number)
   reply[replied + 1], reply[replied + 2] = cents, number
   replied = replied + 2
 end
 
-local function replay(at, drop)
+local function reply_existing_claim(at, drop)
   local mark, text = ' ' .. drop .. ':', stored[at]
   local _, found = string.find(text, mark, from[at], true)
   if not found then
@@ -111,11 +111,11 @@ local function replay(at, drop)
   end
   if not found then return false end
   local cents, number = match(text, '^(%d+):(%d+)', found + 1)
-  tell(tonumber(cents), tonumber(number))
+  add_claim_to_reply(tonumber(cents), tonumber(number))
   return true
 end
 
--- Numbers become text by format, once each: a .. number costs as much as all the rest of a win.
+-- Each number is converted to text once, by format: concatenating a number is as slow as all the rest of a win.
 local function win(player, drop, at)
   local number = packets - left + 1
   local cents, cents_text
@@ -139,7 +139,7 @@ local function win(player, drop, at)
   lasts[at] = number
   won = won + 1
   wins[won] = player .. ' ' .. drop .. ' ' .. cents_text .. ' ' .. number_text
-  tell(cents, number)
+  add_claim_to_reply(cents, number)
 end
 
 for i = 1, taps do
@@ -149,8 +149,8 @@ for i = 1, taps do
     local count, total, claims_from = match(texts[i], '^(%d+) (%d+)()')
     at = place(player, tonumber(count), tonumber(total), texts[i], claims_from)
   end
-  if at and replay(at, drop) then letters[i] = 'd'
-  elseif shut then letters[i] = shut
+  if at and reply_existing_claim(at, drop) then letters[i] = 'd'
+  elseif refusal then letters[i] = refusal
   elseif at and counts[at] >= cap then letters[i] = 'c'
   elseif left == 0 then letters[i] = 's'
   elseif packets - left >= released then letters[i] = 'm'

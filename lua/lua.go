@@ -1,5 +1,5 @@
-// Package lua holds the scripts that run inside Redis. Each begins with a header: purpose, KEYS, ARGV, REPLY. Fit stands in front
-// of those whose header says so.
+// Package lua holds the scripts that run inside Redis. Each begins with a header: purpose, KEYS, ARGV, REPLY. Fit must be prepended
+// to those whose header says so.
 package lua
 
 import _ "embed" // the scripts are part of the binary

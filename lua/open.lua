@@ -1,4 +1,4 @@
--- open: makes a round's keys, or finds them made: the same reply either way, so it can be repeated.
+-- open: creates a round's keys, unless they exist. The reply is the same either way, so it can be repeated.
 --
 -- Redis' clock sets the window: starts_at = now + countdown, ends_at = starts_at + duration. A dealt round's amounts come in a
 -- staged List of the caller's own, which takes the place of the amounts in one step; one that came too late is removed.

@@ -1,5 +1,5 @@
--- restore: puts a key back that a round has lost, made anew under another name from what the round still has. Nothing is granted
--- while a key is missing (fit.lua), so what it was made from is still so; left says whether it is.
+-- restore: replaces a lost key of a round with a staged key, which was rebuilt from the other keys. Nothing is granted while a key
+-- is missing (fit.lua), so those have not changed since; left is compared to be sure.
 --
 -- KEYS:  state target staged
 -- ARGV:  left

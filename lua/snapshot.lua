@@ -1,4 +1,4 @@
--- snapshot: where a round stands, read in one moment. Needs fit.lua in front.
+-- snapshot: reads the state, the leaderboard and the latest claims of a round at one moment. Needs fit.lua in front.
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  top latest

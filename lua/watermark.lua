@@ -1,5 +1,5 @@
--- watermark: what a round has granted and how far its outbox has been taken, in one moment. What is in the ledger can be
--- compared with it once everything up to the last entry has been acknowledged. Needs fit.lua in front.
+-- watermark: reads what a round has granted, and how far its outbox has been consumed, at one moment. The ledger can be compared
+-- with it once everything up to the last entry has been acknowledged. Needs fit.lua in front.
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  group
@@ -19,9 +19,9 @@ if not fields[1] then return {now, without_state(outbox, claims, board)} end
 if not keys_fit(outbox, claims, board, amounts, tonumber(fields[3]), tonumber(fields[4]), fields[10]) then return {now, 'torn'} end
 
 local delivered
-for _, facts in ipairs(redis.call('XINFO', 'GROUPS', outbox)) do
+for _, attributes in ipairs(redis.call('XINFO', 'GROUPS', outbox)) do
   local named = {}
-  for i = 1, #facts, 2 do named[facts[i]] = facts[i + 1] end
+  for i = 1, #attributes, 2 do named[attributes[i]] = attributes[i + 1] end
   if named['name'] == group then delivered = named['last-delivered-id'] end
 end
 if not delivered then return {now, 'torn'} end

@@ -57,7 +57,7 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	round := newRound(t, e.books, e.code, map[string]any{
 		"title": "Opening", "total_cents": 1000, "packets": 8, "duration_ms": 30_000, "cap": 4, "countdown_ms": 5000, "bomb_percent": 0, "pace": "burst",
 	})
-	e.comeIn()
+	e.joinPlayers()
 	e.host.click("tab-rounds")
 	e.accessibleTo("waiting", e.ann, e.screen, e.host)
 	e.host.fill("announce", "The draw begins")

@@ -44,7 +44,7 @@ func TestAPausedEmbeddedInstanceMakesWay(t *testing.T) {
 	p.Await(t, soon, `waiting for the lease of another instance`)
 	const lease = 30 * time.Second
 	second := &instance{Program: p, url: p.Await(t, lease+soon, `players +(http://127\.0\.0\.1:\d+)/`)[1]}
-	host := hostOf(t, second)
+	host := loginHost(t, second)
 	round := newRound(t, host, newRoom(t, host), map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0, "duration_ms": 60_000})
 	startRound(t, host, round.ID)
 	if err := syscall.Kill(first.Pid(), syscall.SIGCONT); err != nil {

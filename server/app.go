@@ -31,55 +31,55 @@ import (
 	"redrain/web"
 )
 
-// app is one running instance.
+// app is one running instance of the server.
 type app struct {
 	config *serveCommand
 	log    *slog.Logger
 
-	books        *ledger.Ledger
-	embedded     *rdb.Embedded // nil with a Redis of its own
-	leave        func() error  // gives the database up that an embedded Redis needs for itself
-	redis        *rdb.Client
-	rounds       *rounds.Service
-	committer    *grab.Committer
-	settler      *settle.Settler // works unless others settle
-	lossDetector *settle.LossDetector
-	payouts      *payout.Sender // nil where nothing is paid out, or by others
-	rooms        *live.Rooms
-	subscription *rdb.Subscription
-	gate         *gate.Gate
-	sessions     *api.Sessions
-	// rehearsals come and go by this instance's own door.
-	rehearsals *bots.Rehearsals
-	web        *api.Server
-	http       *http.Server
-	debug      *http.Server // nil unless wanted
-	address    net.Addr
-	answered   chan error // while stopping: every request under way was answered
+	books          *ledger.Ledger
+	embedded       *rdb.Embedded // nil with an external Redis
+	unlockDatabase func() error  // releases the exclusive lock on the database, which an instance with an embedded Redis holds
+	redis          *rdb.Client
+	rounds         *rounds.Service
+	committer      *grab.Committer
+	settler        *settle.Settler // runs unless NO_SETTLE is set
+	lossDetector   *settle.LossDetector
+	payouts        *payout.Sender // nil if payouts are not configured, or other instances send them
+	rooms          *live.Rooms
+	subscription   *rdb.Subscription
+	gate           *gate.Gate
+	sessions       *api.Sessions
+	// rehearsals connect to this instance by HTTP, like players.
+	rehearsals   *bots.Rehearsals
+	web          *api.Server
+	http         *http.Server
+	debug        *http.Server // nil unless DEBUG_ADDR is set
+	address      net.Addr
+	requestsDone chan error // while stopping: the result of waiting for active requests
 
-	background  sync.WaitGroup // what keeps rounds, and serves
-	settling    sync.WaitGroup
-	paying      sync.WaitGroup
-	endKeeping  context.CancelFunc
-	endSettling context.CancelFunc
-	endPayouts  context.CancelFunc
-	failed      chan error  // the web server ended by itself, or another instance may have taken the database over
-	overtaken   atomic.Bool // the latter
+	serving          sync.WaitGroup // the HTTP server, and the keepers of rounds
+	settling         sync.WaitGroup
+	paying           sync.WaitGroup
+	stopKeeping      context.CancelFunc
+	stopSettling     context.CancelFunc
+	stopPayouts      context.CancelFunc
+	fatal            chan error  // why the instance must stop: the HTTP server failed, or the exclusive lock on the database was lost
+	lostDatabaseLock atomic.Bool // the lock was lost
 }
 
-// start brings an instance up from the ground: books, Redis, what moves rounds, what is live, and the doors last, so that
-// nobody comes in before everything stands. What was started is stopped again when a later step fails.
+// start starts an instance: ledger, Redis, payouts, rounds and rooms, and the HTTP server last, so that no request arrives before
+// everything else is ready. If a step fails, all that was started is stopped again.
 func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app, err error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	a := &app{config: config, log: log, failed: make(chan error, 2)}
+	a := &app{config: config, log: log, fatal: make(chan error, 2)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	for _, step := range []func(context.Context) error{a.openBooks, a.openRedis, a.openPayouts, a.openRooms, a.openDoors} {
+	for _, step := range []func(context.Context) error{a.openLedger, a.openRedis, a.openPayouts, a.openRooms, a.openHTTP} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 	return a, nil
 }
 
-func (a *app) openBooks(ctx context.Context) (err error) {
+func (a *app) openLedger(ctx context.Context) (err error) {
 	a.books, err = a.config.openLedger(ctx, a.log, a.config.ledgerOptions()...)
 	return err
 }
@@ -95,7 +95,7 @@ func (a *app) openBooks(ctx context.Context) (err error) {
 func (a *app) openRedis(ctx context.Context) (err error) {
 	address := a.config.RedisURL
 	if address == "" {
-		if err := a.beAlone(ctx); err != nil {
+		if err := a.lockDatabaseExclusively(ctx); err != nil {
 			return err
 		}
 		if a.embedded, err = rdb.StartEmbedded(); err != nil {
@@ -113,12 +113,13 @@ func (a *app) openRedis(ctx context.Context) (err error) {
 	return a.config.checkDurable(ctx, a.redis, a.log)
 }
 
-// beAlone keeps other instances with an embedded Redis off the database, and ends this one when it no longer can.
-func (a *app) beAlone(ctx context.Context) (err error) {
-	a.leave, err = a.books.LockExclusively(ctx, func(why error) {
-		a.overtaken.Store(true)
+// lockDatabaseExclusively keeps other instances with an embedded Redis from using the database. If the lock is lost, this instance
+// stops.
+func (a *app) lockDatabaseExclusively(ctx context.Context) (err error) {
+	a.unlockDatabase, err = a.books.LockExclusively(ctx, func(why error) {
+		a.lostDatabaseLock.Store(true)
 		a.log.Error("stopping: an instance with an embedded Redis must be alone on its database", "error", why)
-		a.failed <- fmt.Errorf("stopped, wins that are not in the books yet are lost with the embedded Redis: %w", why)
+		a.fatal <- fmt.Errorf("stopped, wins that are not in the books yet are lost with the embedded Redis: %w", why)
 	})
 	if errors.Is(err, game.ErrBusy) {
 		return fmt.Errorf("another instance uses this database with an embedded Redis of its own, set REDIS_URL for both: %w", err)
@@ -126,7 +127,7 @@ func (a *app) beAlone(ctx context.Context) (err error) {
 	return err
 }
 
-// openRooms puts together what plays: rounds, group commit and the rooms that hear from Redis.
+// openRooms starts the services of rounds, the group commit of taps, the subscription to Redis, and the rooms.
 func (a *app) openRooms(context.Context) error {
 	a.rounds = rounds.New(a.books, a.redis, rounds.Options{Embedded: a.embedded != nil, Log: a.log})
 	a.openSettler()
@@ -140,15 +141,15 @@ func (a *app) openRooms(context.Context) error {
 		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,
 	})
 	keeping, end := context.WithCancel(context.Background())
-	a.endKeeping = end
-	a.background.Go(func() { a.rounds.Keep(keeping) })
-	a.background.Go(func() { a.redis.KeepProbing(keeping, a.log) })
-	a.background.Go(func() { a.lossDetector.Run(keeping, nil) })
+	a.stopKeeping = end
+	a.serving.Go(func() { a.rounds.Keep(keeping) })
+	a.serving.Go(func() { a.redis.KeepProbing(keeping, a.log) })
+	a.serving.Go(func() { a.lossDetector.Run(keeping, nil) })
 	return nil
 }
 
-// openDoors lets people in.
-func (a *app) openDoors(ctx context.Context) error {
+// openHTTP starts the HTTP server, with the API, the pages and the WebSocket gate.
+func (a *app) openHTTP(ctx context.Context) error {
 	var err error
 	if a.sessions, err = a.openSessions(ctx); err != nil {
 		return err
@@ -168,7 +169,7 @@ func (a *app) openDoors(ctx context.Context) error {
 	})
 	durable, warnings := a.durabilityChecks()
 	a.web, err = api.New(api.Options{
-		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: granted{a.redis, a.books}, Money: money{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
+		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: claimsReader{a.redis, a.books}, Money: moneyService{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
 		RoomAdmin: a.books, Guests: a.books, Publisher: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
@@ -183,15 +184,16 @@ func (a *app) openDoors(ctx context.Context) error {
 	}
 	a.address = listening.Addr()
 	a.http = api.NewHTTPServer(a.web, a.log)
-	a.background.Go(func() {
+	a.serving.Go(func() {
 		if err := a.http.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
-			a.failed <- fmt.Errorf("serve: %w", err)
+			a.fatal <- fmt.Errorf("serve: %w", err)
 		}
 	})
 	return nil
 }
 
-// checks are what this instance needs to play. Redis is proven in the background, however often anybody asks.
+// checks returns the checks that must succeed for this instance to be ready. Those of Redis only read the result of a probe in the
+// background.
 func (a *app) checks() []api.Check {
 	return []api.Check{
 		{Name: "redis", Run: a.redis.CheckReady, Latency: a.redis.ProbeLatency},
@@ -200,20 +202,20 @@ func (a *app) checks() []api.Check {
 	}
 }
 
-// roundsAndBooks joins what moves rounds with where they are read.
+// roundsAndBooks implements api.Rounds: the service changes rounds, the ledger reads them.
 type roundsAndBooks struct {
 	*rounds.Service
 	*ledger.Ledger
 }
 
-// settingWithin bounds what is read from the database at the start, once it has answered.
-const settingWithin = 10 * time.Second
+// readSettingTimeout bounds the read of the session secret at the start.
+const readSettingTimeout = 10 * time.Second
 
-// openSessions signs with the configured secret, or with one that all instances share through the database.
+// openSessions returns sessions that are signed with SESSION_SECRET, or with a secret that all instances share in the database.
 func (a *app) openSessions(ctx context.Context) (*api.Sessions, error) {
 	secret := a.config.SessionSecret
 	if secret == "" {
-		ctx, cancel := context.WithTimeout(ctx, settingWithin)
+		ctx, cancel := context.WithTimeout(ctx, readSettingTimeout)
 		defer cancel()
 		made, err := a.books.Setting(ctx, "session_secret", rand.Text()+rand.Text())
 		if err != nil {

@@ -52,7 +52,7 @@ func (m *measured) cost() float64 { return float64(m.used.Microseconds()) / floa
 func BenchmarkTaps(b *testing.B) {
 	bench := startBench(b)
 	single := bench.start(b, "GRAB_BATCH=1", "GRAB_SENDERS=50")
-	host := hostOf(b, single)
+	host := loginHost(b, single)
 	for range b.N {
 		var all series
 		for range benchRepeats {
@@ -97,7 +97,7 @@ func startBench(b *testing.B, redisOptions ...string) *bench {
 	echo, pid := startEcho(b)
 	of.echo, of.pids = echo, []int{os.Getpid(), pid, of.redis.Pid()}
 	of.in = of.start(b)
-	of.host = hostOf(b, of.in)
+	of.host = loginHost(b, of.in)
 	return of
 }
 

@@ -42,7 +42,7 @@ func tapsBeside(b *testing.B, settling bool) float64 {
 	}
 	in := startInstance(b, env...)
 	defer in.Interrupt(b, soon)
-	keepGarbage()
+	delayGarbageCollection()
 	report, err := bots.Play(b.Context(), bots.Options{
 		Instances: []string{in.url}, Password: password, Players: 1000, Rate: 2, Ramp: 2 * time.Second, Duration: 20 * time.Second,
 		Settings: map[string]any{"packets": 100_000, "total_cents": 10_000_000, "cap": 100, "pace": "burst", "drops_per_second": 20},

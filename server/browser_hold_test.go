@@ -48,13 +48,13 @@ func startRoundToHold(t *testing.T, browser *testkit.Browser, language string) *
 	t.Helper()
 	server := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+server.URL)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	made, err := host.MakeRoom(t.Context(), "2026") // which is no word of either language
 	if err != nil {
 		t.Fatal(err)
 	}
 	room := made.Code
-	h := &heldRound{t: t, direct: redisOf(t, server)}
+	h := &heldRound{t: t, direct: connectRedis(t, server)}
 	h.round = newRound(t, host, room, map[string]any{
 		"title": "第一场", "total_cents": 88_800, "packets": 100, "cap": 5, "countdown_ms": 0, "duration_ms": 600_000, "pace": "burst", "bomb_percent": 0,
 	}).ID
@@ -143,6 +143,6 @@ func (h *heldRound) giveUp() {
 		page.await(fmt.Sprintf("!document.querySelector('%s')", byTestName("on-hold")))
 	}
 	h.phone.await("document.querySelector('" + byTestName("reason") + "').dataset.reason === 'interrupted'")
-	h.phone.await(claimsAre(1))
+	h.phone.await(claimCountScript(1))
 	h.awaitBooked(1)
 }

@@ -19,7 +19,7 @@ func TestAPhoneComesBackAfterACut(t *testing.T) {
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	cut := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	code := newRoom(t, host)
 
 	phone := newBrowserPage(t, browser, testkit.PhoneScreen, "the phone behind the cut", "http://"+cut.Addr, "en")
@@ -106,7 +106,7 @@ func TestATabWakesUpOnADeadLine(t *testing.T) {
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	code := newRoom(t, host)
 	phone := newBrowserPage(t, browser, testkit.PhoneScreen, "the sleeping phone", "http://"+line.Addr, "en")
 	phone.calm()
@@ -153,10 +153,10 @@ func TestADeadLineIsNoticedOnBothSides(t *testing.T) {
 	t.Parallel()
 	in, browser := startInstance(t), testkit.Chromium(t)
 	line := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
-	room := newRoom(t, hostOf(t, in))
+	room := newRoom(t, loginHost(t, in))
 	wall := newBrowserPage(t, browser, testkit.BigScreen, "the wall", in.url, "en")
 	wall.open("/screen/" + room)
-	phone := comeByLink(t, browser, &instance{url: "http://" + line.Addr}, room, "Ann")
+	phone := joinByLink(t, browser, &instance{url: "http://" + line.Addr}, room, "Ann")
 	online := func(count int) string {
 		return fmt.Sprintf("document.querySelector('%s').dataset.count === '%d'", byTestName("online"), count)
 	}

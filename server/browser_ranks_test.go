@@ -14,10 +14,10 @@ import (
 //
 // Here whoever reached it first stands first, on both walls, though each hangs on an instance of its own, on the host's page, and
 // on the phones.
-func TestTiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
+func TestTiesHaveTheSameOrderOnEveryScreen(t *testing.T) {
 	t.Parallel()
 	a, b := startTwo(t, testkit.Redis(t).URL)
-	host, browser := hostOf(t, a), testkit.Chromium(t)
+	host, browser := loginHost(t, a), testkit.Chromium(t)
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 700, "packets": 7, "cap": 1, "split": "dealt", "deal": "equal", "pace": "burst",
@@ -36,7 +36,7 @@ func TestTiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
 	hostPage.click("login")
 	hostPage.awaitPhase("waiting")
 	pages = append(pages, hostPage)
-	ann, bob := comeByLink(t, browser, a, room, "Ann"), comeByLink(t, browser, b, room, "Bob")
+	ann, bob := joinByLink(t, browser, a, room, "Ann"), joinByLink(t, browser, b, room, "Bob")
 	others := joinPlayers(t, room, 4, a, b)
 
 	startRound(t, host, round.ID)
@@ -82,8 +82,8 @@ func TestTiesStandInTheSameOrderOnEveryScreen(t *testing.T) {
 	}
 }
 
-// comeByLink brings a player in on a phone of their own.
-func comeByLink(t *testing.T, browser *testkit.Browser, in *instance, room, name string) *browserPage {
+// joinByLink brings a player in on a phone of their own.
+func joinByLink(t *testing.T, browser *testkit.Browser, in *instance, room, name string) *browserPage {
 	t.Helper()
 	phone := newBrowserPage(t, browser, testkit.PhoneScreen, name, in.url, "en")
 	phone.open("/r/" + room)

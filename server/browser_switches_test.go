@@ -13,7 +13,7 @@ func TestSwitchesAreRemembered(t *testing.T) {
 	t.Parallel()
 	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
-	phone := comeByLink(t, v.browser, v.instance, room, "Ann")
+	phone := joinByLink(t, v.browser, v.instance, room, "Ann")
 	heard := "document.querySelector('" + byTestName("sound") + "').getAttribute('aria-pressed')"
 	silent := evaluate[string](phone, heard)
 	phone.click("language")

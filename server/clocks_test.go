@@ -51,13 +51,13 @@ func joinAs(t *testing.T, in *app, room, token string) (id, session string) {
 		} `json:"player"`
 		Token string `json:"token"`
 	}
-	if status := ask(t, request, &answer); status != http.StatusCreated {
+	if status := callJSON(t, request, &answer); status != http.StatusCreated {
 		t.Fatalf("join: %d", status)
 	}
 	return answer.Player.ID, answer.Token
 }
 
-func ask(t *testing.T, request *http.Request, answer any) (status int) {
+func callJSON(t *testing.T, request *http.Request, answer any) (status int) {
 	t.Helper()
 	response, err := (&http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
@@ -70,20 +70,20 @@ func ask(t *testing.T, request *http.Request, answer any) (status int) {
 	return response.StatusCode
 }
 
-// whoIs asks players/me.
-func whoIs(t *testing.T, in *app, room, token string) (status int) {
+// getPlayerStatus asks players/me.
+func getPlayerStatus(t *testing.T, in *app, room, token string) (status int) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, in.loopback()+"/api/rooms/"+room+"/players/me", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	return ask(t, request, &struct{}{})
+	return callJSON(t, request, &struct{}{})
 }
 
 // Once, an instance refused sessions that another one had made whose clock was a second ahead: the player's page asked for a
 // nickname, and who gave one became a second player. Now who joins at one instance and plays at the other is one player.
-func TestOnePlayerOnInstancesWhoseClocksDiffer(t *testing.T) {
+func TestSessionsWorkOnInstancesWithDifferentClocks(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64 // ns
 	began := time.Now()
@@ -91,11 +91,11 @@ func TestOnePlayerOnInstancesWhoseClocksDiffer(t *testing.T) {
 	redisURL, database := testkit.Redis(t).URL, "sqlite:"+t.TempDir()+"/books.db"
 	early := startWithClock(t, redisURL, database, func() time.Time { return began.Add(time.Duration(ahead.Load())) })
 	late := startWithClock(t, redisURL, database, func() time.Time { return began })
-	host := hostOfPassword(t, late.loopback(), password)
+	host := loginHostWithPassword(t, late.loopback(), password)
 	room := newRoom(t, host)
 
 	id, token := joinAs(t, early, room, "")
-	if status := whoIs(t, late, room, token); status != http.StatusOK {
+	if status := getPlayerStatus(t, late, room, token); status != http.StatusOK {
 		t.Errorf("the other instance answers %d", status)
 	}
 	tab := testkit.Connect(t, testkit.Visit{URL: late.loopback(), Room: room, Role: wire.RolePlayer, Token: token})
@@ -118,13 +118,13 @@ func clockEdges(t *testing.T, ahead *atomic.Int64, early, late *app, room, token
 	t.Helper()
 	ahead.Store(int64(time.Minute))
 	id, edge := joinAs(t, early, room, token)
-	if status := whoIs(t, late, room, edge); status != http.StatusOK {
+	if status := getPlayerStatus(t, late, room, edge); status != http.StatusOK {
 		t.Errorf("a minute ahead: %d", status)
 	}
 	testkit.Connect(t, testkit.Visit{URL: late.loopback(), Room: room, Role: wire.RolePlayer, Token: edge}).Leave()
 	ahead.Store(int64(61 * time.Second))
 	_, beyond := joinAs(t, early, room, token)
-	if status := whoIs(t, late, room, beyond); status != http.StatusServiceUnavailable {
+	if status := getPlayerStatus(t, late, room, beyond); status != http.StatusServiceUnavailable {
 		t.Errorf("more than a minute ahead: %d", status)
 	}
 	status, code := testkit.Refused(t, testkit.Visit{URL: late.loopback(), Room: room, Role: wire.RolePlayer, Token: beyond})
@@ -147,7 +147,7 @@ func wantOnePlayer(t *testing.T, host *bots.Host, in *app, room string) {
 	var answer struct {
 		Players []struct{} `json:"players"`
 	}
-	if ask(t, request, &answer); len(answer.Players) != 1 {
+	if callJSON(t, request, &answer); len(answer.Players) != 1 {
 		t.Errorf("one person is %d players", len(answer.Players))
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"redrain/internal/rdb"
 )
 
-// databaseConfig is what every command that needs the database asks for.
+// databaseConfig configures the database, for all commands that need one.
 type databaseConfig struct {
 	DatabaseURL string `env:"DATABASE_URL" default:"sqlite:redrain.db" placeholder:"URL" help:"Database: sqlite:PATH, postgres:// or mysql://. By default a file in the working directory."`
 }
 
-// settleConfig is what settlers ask for.
+// settleConfig configures settling.
 type settleConfig struct {
 	KeysRetention  time.Duration `env:"KEYS_RETENTION" default:"24h" placeholder:"TIME" help:"How long Redis keeps a settled round."`
 	RequireDurable bool          `name:"require-durable-redis" env:"REQUIRE_DURABLE_REDIS" help:"Do not start, and do not be ready, over a Redis that would lose money: one that evicts keys or keeps no append-only file. Without it that is a warning."`
@@ -64,7 +64,7 @@ func newLogger(name string, to *console) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: level}))
 }
 
-// check refuses values that flags cannot refuse by themselves.
+// check validates what the parser of flags cannot.
 func (c *serveCommand) check() error {
 	switch {
 	case c.Port < 0 || c.Port > 65535:

@@ -13,14 +13,14 @@ import (
 
 // A database that is away for a while is no fault of the server's: hosts and players hear busy, and the same request works when it
 // is back, without a restart.
-func TestADatabaseThatIsAwayMakesRequestsBusy(t *testing.T) {
+func TestUnreachableDatabaseIsAnsweredAsBusy(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(testing.TB) *testkit.Database{"postgres": testkit.Postgres, "mariadb": testkit.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			database := start(t)
 			in := startInstance(t, "DATABASE_URL="+database.URL, "LOG_LEVEL=error")
-			host := hostOf(t, in)
+			host := loginHost(t, in)
 			room := newRoom(t, host)
 			round := newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 1})
 

@@ -37,7 +37,7 @@ func (a *app) openDebug(ctx context.Context) error {
 	})
 	a.debug = &http.Server{Handler: a.onlyHost(pages), ReadHeaderTimeout: 5 * time.Second}
 	a.log.Info("profiles are served", "address", listening.Addr().String())
-	a.background.Go(func() {
+	a.serving.Go(func() {
 		if err := a.debug.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
 			a.log.Error("profiles are no longer served", "error", err)
 		}

@@ -10,7 +10,7 @@ import (
 	"redrain/internal/rdb"
 )
 
-// checkDurable refuses a Redis that would lose money where the configuration says so, and else warns of it.
+// checkDurable warns of a Redis that could lose claims, or returns an error if REQUIRE_DURABLE_REDIS is set.
 func (c *settleConfig) checkDurable(ctx context.Context, redis *rdb.Client, log *slog.Logger) error {
 	err := redis.CheckDurable(ctx)
 	switch {
@@ -26,8 +26,8 @@ func (c *settleConfig) checkDurable(ctx context.Context, redis *rdb.Client, log 
 	return nil
 }
 
-// durabilityChecks are asked while the instance runs: the configuration of Redis can change. One that does not tell is said
-// so at the start, and not again.
+// durabilityChecks returns checks to run while the instance runs, since the configuration of Redis can change. A Redis that does not
+// show its configuration only causes a warning at the start.
 func (a *app) durabilityChecks() (checks, warnings []api.Check) {
 	if a.embedded != nil {
 		return nil, nil

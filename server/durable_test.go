@@ -11,8 +11,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// durabilityOf is the check that hosts see.
-func durabilityOf(t *testing.T, in *instance) (ok bool, problem string) {
+// readDurability is the check that hosts see.
+func readDurability(t *testing.T, in *instance) (ok bool, problem string) {
 	t.Helper()
 	var health struct {
 		Checks []struct {
@@ -21,7 +21,7 @@ func durabilityOf(t *testing.T, in *instance) (ok bool, problem string) {
 			Problem string
 		}
 	}
-	newHostAPI(t, in).ask("GET", "/api/host/health", nil, 200, &health)
+	newHostAPI(t, in).call("GET", "/api/host/health", nil, 200, &health)
 	for _, check := range health.Checks {
 		if check.Name == "durability" {
 			return check.OK, check.Problem
@@ -31,7 +31,7 @@ func durabilityOf(t *testing.T, in *instance) (ok bool, problem string) {
 	return false, ""
 }
 
-func TestARedisThatLosesMoneyIsWarnedOf(t *testing.T) {
+func TestNonDurableRedisIsAWarning(t *testing.T) {
 	t.Parallel()
 	in := startInstance(t, "REDIS_URL="+testkit.Redis(t, "--maxmemory-policy", "allkeys-lru").URL)
 	in.Await(t, soon, `level=WARN msg="WINS CAN BE LOST[^\n]+allkeys-lru[^\n]+appendonly is no`)
@@ -40,12 +40,12 @@ func TestARedisThatLosesMoneyIsWarnedOf(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &ready); err != nil || status != 200 || len(ready.Warnings) != 1 {
 		t.Errorf("/readyz says %d %s", status, body)
 	}
-	if ok, problem := durabilityOf(t, in); ok || !strings.Contains(problem, "appendonly") {
+	if ok, problem := readDurability(t, in); ok || !strings.Contains(problem, "appendonly") {
 		t.Errorf("hosts see %v %q", ok, problem)
 	}
 }
 
-func TestARedisThatLosesMoneyIsRefusedIfAsked(t *testing.T) {
+func TestNonDurableRedisIsRefusedIfConfigured(t *testing.T) {
 	redis := testkit.Redis(t)
 	for _, command := range []string{"serve", "settle"} {
 		got := runToEnd(t, []string{"REDIS_URL=" + redis.URL, "REQUIRE_DURABLE_REDIS=1"}, command)
@@ -59,14 +59,14 @@ func TestARedisThatLosesMoneyIsRefusedIfAsked(t *testing.T) {
 }
 
 // A Redis that is set up anew while it runs is noticed, and an instance that must not run over one like that says so.
-func TestADurableRedisThatStopsBeingOne(t *testing.T) {
+func TestRedisThatBecomesNonDurable(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t, "--appendonly", "yes")
 	in := startInstance(t, "REDIS_URL="+server.URL, "REQUIRE_DURABLE_REDIS=1")
 	if strings.Contains(in.Output(), "WINS CAN BE LOST") {
 		t.Errorf("warned of a durable Redis:\n%s", in.Output())
 	}
-	if ok, problem := durabilityOf(t, in); !ok {
+	if ok, problem := readDurability(t, in); !ok {
 		t.Errorf("hosts see %q", problem)
 	}
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
@@ -92,7 +92,7 @@ func TestADurableRedisThatStopsBeingOne(t *testing.T) {
 }
 
 // Managed ones forbid to ask; that is said, and no reason not to start.
-func TestARedisThatDoesNotTellIsTaken(t *testing.T) {
+func TestRedisWithUnknownDurabilityIsAccepted(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})

@@ -13,8 +13,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// booksAt reads a SQLite file past the product, so that no request reminds an instance of anything.
-func booksAt(t *testing.T, path string) *sql.DB {
+// openDatabase reads a SQLite file past the product, so that no request reminds an instance of anything.
+func openDatabase(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	books, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
@@ -43,14 +43,14 @@ func awaitEnd(t *testing.T, books *sql.DB, round string, within time.Duration) (
 
 // Elsewhere a round hung when the host's page closed, or when the instance died that had started it. Here nobody needs
 // to be connected anywhere: another instance ends it on time, and else the next start does.
-func TestARoundEndsWithNobodyThere(t *testing.T) {
+func TestRoundEndsWithoutConnections(t *testing.T) {
 	t.Run("another instance", func(t *testing.T) {
 		t.Parallel()
 		database := t.TempDir() + "/books.db"
 		env := []string{"REDIS_URL=" + testkit.Redis(t).URL, "DATABASE_URL=sqlite:" + database}
 		a := startInstance(t, env...)
 		startInstance(t, env...)
-		books := booksAt(t, database)
+		books := openDatabase(t, database)
 		round := startBriefRound(t, a)
 		a.Kill(t)
 		reason := awaitEnd(t, books, round, soon)
@@ -71,7 +71,7 @@ func TestARoundEndsWithNobodyThere(t *testing.T) {
 		round := startBriefRound(t, a)
 		a.Kill(t)
 		startInstance(t, env...)
-		if reason := awaitEnd(t, booksAt(t, database), round, soon); reason != string(game.ByTime) {
+		if reason := awaitEnd(t, openDatabase(t, database), round, soon); reason != string(game.ByTime) {
 			t.Errorf("closed by %s, want by time", reason)
 		}
 	})
@@ -82,7 +82,7 @@ func TestARoundEndsWithNobodyThere(t *testing.T) {
 		round := startBriefRound(t, a)
 		a.Kill(t)
 		startInstance(t, "DATABASE_URL=sqlite:"+database)
-		if reason := awaitEnd(t, booksAt(t, database), round, soon); reason != string(game.Interrupted) {
+		if reason := awaitEnd(t, openDatabase(t, database), round, soon); reason != string(game.Interrupted) {
 			t.Errorf("closed by %s, want interrupted", reason)
 		}
 	})
@@ -91,7 +91,7 @@ func TestARoundEndsWithNobodyThere(t *testing.T) {
 // startBriefRound starts a round of 4 s over HTTP and leaves no connection.
 func startBriefRound(t *testing.T, in *instance) string {
 	t.Helper()
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	round := newRound(t, host, newRoom(t, host), map[string]any{"total_cents": 1000, "packets": 10, "countdown_ms": 1000, "duration_ms": 3000})
 	startRound(t, host, round.ID)
 	return round.ID
@@ -103,7 +103,7 @@ func TestTheDatabaseIsLockedForAWhile(t *testing.T) {
 	t.Parallel()
 	database := t.TempDir() + "/books.db"
 	in := startInstance(t, "REDIS_URL="+testkit.Redis(t).URL, "DATABASE_URL=sqlite:"+database)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 10, in)
 	round := newRound(t, host, room, map[string]any{
@@ -119,7 +119,7 @@ func TestTheDatabaseIsLockedForAWhile(t *testing.T) {
 	}()
 	awaitRain(t, players[0], 10)
 
-	unlock := lock(t, booksAt(t, database))
+	unlock := lock(t, openDatabase(t, database))
 	before := players[0].Tally().ClaimedPackets
 	awaitRain(t, players[0], before+20)
 	joined := make(chan error, 1)

@@ -20,8 +20,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// end waits for the end of a round everywhere, and adds up.
-func (e *eventPages) end(round wire.Round, reason string) {
+// checkRoundEnd waits for the end of a round everywhere, and adds up.
+func (e *eventPages) checkRoundEnd(round wire.Round, reason string) {
 	e.t.Helper()
 	for _, s := range e.playersAndScreen() {
 		s.awaitPhase("closed")
@@ -41,19 +41,19 @@ func (e *eventPages) end(round wire.Round, reason string) {
 	if reason == "sold_out" && len(booked) != round.Packets {
 		e.t.Errorf("sold out after %d packets of %d", len(booked), round.Packets)
 	}
-	e.addUpOnTheWallAndAtTheDesk(round, booked)
+	e.checkSumsOnScreenAndHostPages(round, booked)
 	audit(e.t, e.books, round.ID, nil)
-	e.inTheDatabase(round, booked)
+	e.checkDatabase(round, booked)
 }
 
-func (e *eventPages) addUpOnTheWallAndAtTheDesk(round wire.Round, booked []int64) {
+func (e *eventPages) checkSumsOnScreenAndHostPages(round wire.Round, booked []int64) {
 	e.t.Helper()
 	e.screen.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", byTestName("claimed-cents"), sum(booked)))
 	for _, window := range []*browserPage{e.host, e.hostAgain} {
 		e.openRound(window, round)
 		window.await(fmt.Sprintf("document.querySelector('%s')?.dataset.cents === '%d'", inRound(round.ID, "claimed-cents"), sum(booked)))
 		window.await(fmt.Sprintf("document.querySelector('%s').dataset.cents === '%d'", inRound(round.ID, "left-cents"), int64(round.Total)-sum(booked)))
-		window.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", inRound(round.ID, "claim-row"), joined(booked)))
+		window.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", inRound(round.ID, "claim-row"), joinNumbers(booked)))
 	}
 }
 
@@ -81,8 +81,8 @@ func (e *eventPages) claims(round wire.Round) []int64 {
 	return amounts
 }
 
-// inTheDatabase finds the claims where they are kept in the end.
-func (e *eventPages) inTheDatabase(round wire.Round, booked []int64) {
+// checkDatabase finds the claims where they are kept in the end.
+func (e *eventPages) checkDatabase(round wire.Round, booked []int64) {
 	e.t.Helper()
 	books, err := sql.Open("sqlite", "file:"+e.database+"?mode=ro")
 	if err != nil {
@@ -167,8 +167,8 @@ func (s *browserPage) download(selector string) []byte {
 	return content
 }
 
-// readBooks finds every round's books right, on the page as behind it, and then those of the whole evening.
-func (e *eventPages) readBooks() {
+// checkBooksOfAllRounds finds every round's books right, on the page as behind it, and then those of the whole evening.
+func (e *eventPages) checkBooksOfAllRounds() {
 	e.t.Helper()
 	var budgets, claimed, refunded int64
 	for _, round := range e.rounds {

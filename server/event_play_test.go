@@ -27,17 +27,17 @@ func (e *eventPages) playUntilSoldOut(round wire.Round) {
 	e.reload(e.bob)
 	wantSameFall(e.t, e.ann, e.bob)
 	e.ann.tapDrops(1)
-	e.annsTab.await(claimsAre(1))
+	e.annsTab.await(claimCountScript(1))
 	e.annsTab.tapDrops(4) // the other tab takes over
-	e.ann.await(claimsAre(4))
+	e.ann.await(claimCountScript(4))
 	e.lookWhileItRains()
 	e.ann.tapDrops(5)
 	e.bob.tapDrops(5)
-	e.end(round, "sold_out")
+	e.checkRoundEnd(round, "sold_out")
 	e.openPackets()
 }
 
-func claimsAre(count int64) string {
+func claimCountScript(count int64) string {
 	return fmt.Sprintf("document.querySelector('%s')?.dataset.count === '%d'", byTestName("claims-count"), count)
 }
 
@@ -138,7 +138,7 @@ func (e *eventPages) playUntilStopped(round wire.Round) {
 	e.bob.tapDrops(1)
 	e.host.click("stop")
 	e.host.click("dialog-yes")
-	e.end(round, "stopped")
+	e.checkRoundEnd(round, "stopped")
 }
 
 // touchBomb waits for a bomb and touches it: the page is held.
@@ -168,7 +168,7 @@ func (e *eventPages) playCalmly(round wire.Round) {
 	e.look(e.ann, "player-calm")
 	e.ann.tapDrops(2)
 	e.bob.tapDrops(2)
-	e.end(round, "sold_out")
+	e.checkRoundEnd(round, "sold_out")
 	closed := "document.querySelectorAll('" + byTestName("open") + "').length"
 	before := evaluate[int64](e.ann, closed)
 	e.ann.click("open")
@@ -191,8 +191,8 @@ func (e *eventPages) startFromBothWindows(round wire.Round) {
 	var clicking sync.WaitGroup
 	for _, window := range windows {
 		evaluate[bool](window, fmt.Sprintf("document.querySelector('%s').scrollIntoView({ block: 'center' }) === undefined", inRound(round.ID, "start")))
-		x := evaluate[float64](window, middle(inRound(round.ID, "start"), "left", "width"))
-		y := evaluate[float64](window, middle(inRound(round.ID, "start"), "top", "height"))
+		x := evaluate[float64](window, centreScript(inRound(round.ID, "start"), "left", "width"))
+		y := evaluate[float64](window, centreScript(inRound(round.ID, "start"), "top", "height"))
 		clicking.Go(func() {
 			window.do(chromedp.MouseClickXY(x, y, chromedp.ClickCount(1)), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
 		})
@@ -214,7 +214,7 @@ func (e *eventPages) roundsShown(window *browserPage) []string {
 	return slices.Sorted(slices.Values(evaluate[[]string](window, "[...document.querySelectorAll('"+byTestName("round")+"')].map((one) => one.dataset.round)")))
 }
 
-func middle(selector, edge, size string) string {
+func centreScript(selector, edge, size string) string {
 	return fmt.Sprintf("(({ %s, %s }) => %s + %s / 2)(document.querySelector('%s').getBoundingClientRect())", edge, size, edge, size, selector)
 }
 

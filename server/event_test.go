@@ -22,7 +22,7 @@ func newBrowserSite(t *testing.T) *browserSite {
 	t.Helper()
 	v := &browserSite{browser: testkit.Chromium(t), database: t.TempDir() + "/books.db"}
 	v.instance = startInstance(t, "DATABASE_URL=sqlite:"+v.database)
-	v.books = hostOf(t, v.instance)
+	v.books = loginHost(t, v.instance)
 	return v
 }
 
@@ -50,32 +50,34 @@ func TestThreeRoundsByClickingOnEveryScreen(t *testing.T) {
 		language string
 		whole    bool
 	}{{testkit.PhoneScreen, "zh-CN", true}, {testkit.TabletScreen, "zh-CN", false}, {testkit.BigScreen, "en-GB", true}} {
-		t.Run(sizeOf(on.screen)+" in "+on.language, func(t *testing.T) {
+		t.Run(screenSize(on.screen)+" in "+on.language, func(t *testing.T) {
 			e := v.openEvent(t, on.screen, on.language)
 			e.makeRoom()
 			e.planThreeRounds()
 			e.beginRehearsal()
-			e.comeIn()
+			e.joinPlayers()
 			e.readRehearsal()
 			e.playUntilSoldOut(e.rounds[0])
 			if on.whole {
 				e.playUntilStopped(e.rounds[1])
 				e.playCalmly(e.rounds[2])
 				e.export()
-				e.readBooks()
+				e.checkBooksOfAllRounds()
 			}
 		})
 	}
 	pictureForREADME(t)
 }
 
-func sizeOf(screen testkit.Screen) string { return fmt.Sprintf("%dx%d", screen.Width, screen.Height) }
+func screenSize(screen testkit.Screen) string {
+	return fmt.Sprintf("%dx%d", screen.Width, screen.Height)
+}
 
 // openEvent gives everybody a device of the size; nobody has opened a page yet.
 func (v *browserSite) openEvent(t *testing.T, screen testkit.Screen, language string) *eventPages {
 	t.Helper()
 	browser := v.browser.In(t)
-	e := &eventPages{browserSite: v, t: t, size: sizeOf(screen), language: language}
+	e := &eventPages{browserSite: v, t: t, size: screenSize(screen), language: language}
 	e.host = newBrowserPage(t, browser, screen, "the host", v.url, language)
 	e.host.calm() // what is just fading in has no contrast yet
 	e.hostAgain = e.host.newTab(testkit.LaptopScreen, "the host's second window", v.url, language)
@@ -150,10 +152,10 @@ func (e *eventPages) makeRoom() {
 	e.hostAgain.awaitPhase("waiting")
 }
 
-// comeIn opens the big screen, and brings Ann in by the code and Bob by the link of the QR code.
+// joinPlayers opens the big screen, and brings Ann in by the code and Bob by the link of the QR code.
 //
 // Elsewhere a new player was accepted but missing from the host's list. Here they are listed at once.
-func (e *eventPages) comeIn() {
+func (e *eventPages) joinPlayers() {
 	e.t.Helper()
 	e.host.click("tab-players")
 	e.host.await("document.querySelector('" + byTestName("no-players") + "')")

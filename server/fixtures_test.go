@@ -71,13 +71,13 @@ func startTwo(t testing.TB, redisURL string, env ...string) (a, b *instance) {
 	return startInstance(t, shared...), startInstance(t, shared...)
 }
 
-// hostOf logs in on an instance.
-func hostOf(t testing.TB, in *instance) *bots.Host {
+// loginHost logs in on an instance.
+func loginHost(t testing.TB, in *instance) *bots.Host {
 	t.Helper()
-	return hostOfPassword(t, in.url, password)
+	return loginHostWithPassword(t, in.url, password)
 }
 
-func hostOfPassword(t testing.TB, url, password string) *bots.Host {
+func loginHostWithPassword(t testing.TB, url, password string) *bots.Host {
 	t.Helper()
 	host := bots.NewHost(url)
 	if err := host.Login(t.Context(), password); err != nil {

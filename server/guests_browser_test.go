@@ -27,7 +27,7 @@ func openCrowd(t *testing.T, guests int) (in *instance, room string) {
 	t.Helper()
 	path := t.TempDir() + "/books.db"
 	in = startInstance(t, "DATABASE_URL=sqlite:"+path)
-	room = newRoom(t, hostOf(t, in))
+	room = newRoom(t, loginHost(t, in))
 	books, err := sql.Open("sqlite", "file:"+path+"?_busy_timeout=10000")
 	if err != nil {
 		t.Fatal(err)
@@ -66,8 +66,8 @@ func (s *browserPage) slowLine(latency time.Duration) {
 	}
 }
 
-// keepJoining lets guests in, five a second, until the test or the returned function ends it. That returns how many came.
-func keepJoining(t *testing.T, in *instance, room string) (stop func() int) {
+// joinContinuously lets guests in, five a second, until the test or the returned function ends it. That returns how many came.
+func joinContinuously(t *testing.T, in *instance, room string) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var joins sync.WaitGroup
@@ -100,7 +100,7 @@ const rowCount = `document.querySelectorAll('[data-test="player"]').length`
 
 // A room of 10,000 guests on a phone behind a slow line, while five more join each second: the list opens at once and keeps
 // up, more of it is shown by keyboard, a search finds the first guest of all, and who is renamed or blocked shows at once.
-func TestTheListOfManyGuestsStaysUsable(t *testing.T) {
+func TestLongPlayersListStaysUsable(t *testing.T) {
 	t.Parallel()
 	in, room := openCrowd(t, manyGuests)
 	browser := testkit.Chromium(t)
@@ -112,7 +112,7 @@ func TestTheListOfManyGuestsStaysUsable(t *testing.T) {
 			s.fill("password", password)
 			s.click("login")
 			s.awaitPhase("rooms")
-			stop := keepJoining(t, in, room)
+			stop := joinContinuously(t, in, room)
 			s.slowLine(450 * time.Millisecond)
 			s.open("/host#/" + room)
 			s.awaitPhase("waiting")
@@ -215,12 +215,12 @@ func (s *browserPage) findFirst(language string) {
 
 // Rows stay under the finger of who is at work on the list, and who joins meanwhile waits above it. When the server does not
 // answer the list says that it is not up to date, and catches up by itself.
-func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
+func TestPlayersListIsHeldDuringUseAndShowsItsAge(t *testing.T) {
 	t.Parallel()
 	browser := testkit.Chromium(t)
 	in := startInstance(t)
 	cut := testkit.NewSwallowProxy(t, strings.TrimPrefix(in.url, "http://"))
-	room := newRoom(t, hostOf(t, in))
+	room := newRoom(t, loginHost(t, in))
 	join := func(name string) {
 		t.Helper()
 		if _, err := bots.Join(t.Context(), in.url, "", room, name); err != nil {
@@ -260,7 +260,7 @@ func TestTheListOfGuestsHoldsStillAndSaysWhenItIsOld(t *testing.T) {
 }
 
 // The list is within the width of phones, tablets and desks, readable in both languages, and keeps nobody out in either theme.
-func TestTheListOfGuestsSuitsEveryScreen(t *testing.T) {
+func TestPlayersListFitsEveryScreen(t *testing.T) {
 	t.Parallel()
 	in, room := openCrowd(t, 120)
 	browser := testkit.Chromium(t)

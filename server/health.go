@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// settleLag reads by how much this instance's settling was behind when it booked last; nil if others settle.
+// settleLag returns a function that reads the lag of this instance's settler when it last booked something; nil without a settler.
 func (a *app) settleLag() func() time.Duration {
 	if a.settler == nil {
 		return nil

@@ -28,13 +28,13 @@ func newHostAPI(t *testing.T, in *instance) *hostAPI {
 	t.Helper()
 	d := &hostAPI{t: t, url: in.url}
 	var session struct{ Token string }
-	d.ask("POST", "/api/host/session", map[string]any{"password": password}, 200, &session)
+	d.call("POST", "/api/host/session", map[string]any{"password": password}, 200, &session)
 	d.token = session.Token
 	return d
 }
 
-// ask makes a request and holds its status against what it must be; answer may be nil.
-func (d *hostAPI) ask(method, path string, body any, status int, answer any) {
+// call makes a request and holds its status against what it must be; answer may be nil.
+func (d *hostAPI) call(method, path string, body any, status int, answer any) {
 	d.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -67,39 +67,39 @@ func (d *hostAPI) ask(method, path string, body any, status int, answer any) {
 	}
 }
 
-// comeIn joins by nickname.
-func (d *hostAPI) comeIn(room, nickname string) (id, token string) {
+// joinPlayer joins by nickname.
+func (d *hostAPI) joinPlayer(room, nickname string) (id, token string) {
 	d.t.Helper()
 	var joined struct {
 		Player struct{ ID string }
 		Token  string
 	}
-	(&hostAPI{t: d.t, url: d.url}).ask("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": nickname}, 201, &joined)
+	(&hostAPI{t: d.t, url: d.url}).call("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": nickname}, 201, &joined)
 	return joined.Player.ID, joined.Token
 }
 
-func noticeOf(code string) func(wire.Notice) bool {
+func matchNotice(code string) func(wire.Notice) bool {
 	return func(n wire.Notice) bool { return n.Code == code }
 }
 
 // What the host decides on one instance reaches everybody on the other: announcements reach all pages, newcomers the host's
 // list, and blocked players are sent away for good.
-func TestWhatTheHostDecidesReachesEveryInstance(t *testing.T) {
+func TestHostsChangesReachEveryInstance(t *testing.T) {
 	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
 	d := newHostAPI(t, a)
-	room := newRoom(t, hostOf(t, a))
+	room := newRoom(t, loginHost(t, a))
 	watching := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleHost, Token: d.token})
 	screen := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleScreen})
 
-	id, token := d.comeIn(room, "小明")
-	testkit.Expect(watching, noticeOf("players_changed"))
+	id, token := d.joinPlayer(room, "小明")
+	testkit.Expect(watching, matchNotice("players_changed"))
 	player := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RolePlayer, Token: token})
 
-	d.ask("POST", "/api/rooms/"+room+"/announcements", map[string]any{"text": "抽奖马上开始"}, 204, nil)
+	d.call("POST", "/api/rooms/"+room+"/announcements", map[string]any{"text": "抽奖马上开始"}, 204, nil)
 	for _, page := range []*testkit.Client{watching, screen, player} {
-		if told := testkit.Expect(page, noticeOf("announcement")); told.Text != "抽奖马上开始" {
+		if told := testkit.Expect(page, matchNotice("announcement")); told.Text != "抽奖马上开始" {
 			t.Errorf("heard %+v", told)
 		}
 	}
@@ -109,7 +109,7 @@ func TestWhatTheHostDecidesReachesEveryInstance(t *testing.T) {
 		}
 	}
 
-	d.ask("POST", "/api/rooms/"+room+"/players/"+id+"/block", nothing, 200, nil)
+	d.call("POST", "/api/rooms/"+room+"/players/"+id+"/block", nothing, 200, nil)
 	player.WantClose(wire.CloseBlocked)
 	for _, in := range []*instance{a, b} {
 		status, code := testkit.Refused(t, testkit.Visit{URL: in.url, Room: room, Role: wire.RolePlayer, Token: token})
@@ -117,7 +117,7 @@ func TestWhatTheHostDecidesReachesEveryInstance(t *testing.T) {
 			t.Errorf("coming back is answered with %d %s", status, code)
 		}
 	}
-	d.ask("POST", "/api/rooms/"+room+"/players/"+id+"/unblock", nothing, 200, nil)
+	d.call("POST", "/api/rooms/"+room+"/players/"+id+"/unblock", nothing, 200, nil)
 	testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RolePlayer, Token: token})
 }
 
@@ -125,17 +125,17 @@ func TestWhatTheHostDecidesReachesEveryInstance(t *testing.T) {
 var nothing = map[string]any{}
 
 // A rehearsal plays the real path with bots, while the people of the room see and hear nothing of it, and no money moves.
-func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
+func TestRehearsalIsHiddenAndItsSumsAreRight(t *testing.T) {
 	t.Parallel()
 	in := startInstance(t)
-	d, host := newHostAPI(t, in), hostOf(t, in)
+	d, host := newHostAPI(t, in), loginHost(t, in)
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 50_000, "packets": 120, "cap": 5, "countdown_ms": 500, "duration_ms": 3000, "drops_per_second": 10,
 	})
 	screen := testkit.Connect(t, testkit.Visit{URL: in.url, Room: room, Role: wire.RoleScreen})
-	d.ask("POST", "/api/rooms/"+room+"/rehearsals", map[string]any{"round": round.ID, "players": 40, "taps_per_second": 4}, 202, nil)
-	d.ask("POST", "/api/rooms/"+room+"/rehearsals", map[string]any{"round": round.ID, "players": 1, "taps_per_second": 1}, 409, nil)
+	d.call("POST", "/api/rooms/"+room+"/rehearsals", map[string]any{"round": round.ID, "players": 40, "taps_per_second": 4}, 202, nil)
+	d.call("POST", "/api/rooms/"+room+"/rehearsals", map[string]any{"round": round.ID, "players": 1, "taps_per_second": 1}, 409, nil)
 
 	type rehearsal struct {
 		Round   string
@@ -145,7 +145,7 @@ func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
 	}
 	var list struct{ Rehearsals []rehearsal }
 	testkit.Eventually(t, soon, func() error {
-		d.ask("GET", "/api/rooms/"+room+"/rehearsals", nothing, 200, &list)
+		d.call("GET", "/api/rooms/"+room+"/rehearsals", nothing, 200, &list)
 		if len(list.Rehearsals) != 1 || list.Rehearsals[0].State == game.RehearsalRunning {
 			return fmt.Errorf("rehearsals are %+v", list.Rehearsals)
 		}
@@ -160,7 +160,7 @@ func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
 	}
 
 	var shown struct{ Round *wire.Round }
-	d.ask("GET", "/api/rooms/"+room, nothing, 200, &shown)
+	d.call("GET", "/api/rooms/"+room, nothing, 200, &shown)
 	if shown.Round != nil {
 		t.Errorf("the room shows %+v", shown.Round)
 	}
@@ -170,31 +170,31 @@ func TestARehearsalIsOutOfSightAndItsSumsAreRight(t *testing.T) {
 		}
 	}
 	var rounds struct{ Rounds []wire.Round }
-	d.ask("GET", "/api/rooms/"+room+"/rounds", nothing, 200, &rounds)
+	d.call("GET", "/api/rooms/"+room+"/rounds", nothing, 200, &rounds)
 	if len(rounds.Rounds) != 1 || rounds.Rounds[0].ID != round.ID || rounds.Rounds[0].Phase != game.Draft {
 		t.Errorf("the room has %+v", rounds.Rounds)
 	}
-	(&hostAPI{t: t, url: d.url}).ask("GET", "/api/rounds/"+played.Round, nothing, 404, nil)
+	(&hostAPI{t: t, url: d.url}).call("GET", "/api/rounds/"+played.Round, nothing, 404, nil)
 }
 
 func TestAPlannedRoundStartsByItself(t *testing.T) {
 	t.Parallel()
 	in := startInstance(t)
-	d, host := newHostAPI(t, in), hostOf(t, in)
+	d, host := newHostAPI(t, in), loginHost(t, in)
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{"total_cents": 500, "packets": 5, "countdown_ms": 1000, "duration_ms": 3000})
-	d.ask("POST", "/api/rounds/"+round.ID+"/plan", map[string]any{"starts_on": time.Now().Add(1500 * time.Millisecond).UnixMilli()}, 200, nil)
+	d.call("POST", "/api/rounds/"+round.ID+"/plan", map[string]any{"starts_on": time.Now().Add(1500 * time.Millisecond).UnixMilli()}, 200, nil)
 	awaitClosed(t, host, round.ID, soon)
 }
 
-func TestTheHostsOwnAppLetsOnePersonInOnce(t *testing.T) {
+func TestTokenOfTheHostsAppIsOnePlayer(t *testing.T) {
 	t.Parallel()
 	secret := "a secret of thirty-two characters"
 	in := startInstance(t, "PLAYER_JWT_SECRET="+secret)
 	d := newHostAPI(t, in)
-	room := newRoom(t, hostOf(t, in))
-	d.ask("POST", "/api/rooms/"+room+"/doors", map[string]any{"locked": false, "app_only": true}, 200, nil)
-	d.ask("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": "somebody"}, 403, nil)
+	room := newRoom(t, loginHost(t, in))
+	d.call("POST", "/api/rooms/"+room+"/doors", map[string]any{"locked": false, "app_only": true}, 200, nil)
+	d.call("POST", "/api/rooms/"+room+"/players", map[string]any{"nickname": "somebody"}, 403, nil)
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
 		"sub": "emp-7", "name": "王芳", "exp": time.Now().Add(time.Hour).Unix(),
 	}).SignedString([]byte(secret))
@@ -204,7 +204,7 @@ func TestTheHostsOwnAppLetsOnePersonInOnce(t *testing.T) {
 	ids := map[string]bool{}
 	for range 2 {
 		var joined struct{ Player struct{ ID string } }
-		d.ask("POST", "/api/rooms/"+room+"/players/token", map[string]any{"token": token}, 201, &joined)
+		d.call("POST", "/api/rooms/"+room+"/players/token", map[string]any{"token": token}, 201, &joined)
 		ids[joined.Player.ID] = true
 	}
 	if len(ids) != 1 {

@@ -85,10 +85,10 @@ func (h *hostPages) plan() {
 	h.both("document.querySelectorAll('.plan-item').length === 2")
 	before := evaluate[string](h.window, titles)
 	h.window.click("move-down") // the first one
-	h.both(fmt.Sprintf("%s === %q", titles, swapped(before)))
+	h.both(fmt.Sprintf("%s === %q", titles, swapPair(before)))
 }
 
-func swapped(pair string) string {
+func swapPair(pair string) string {
 	first, second, _ := strings.Cut(pair, ",")
 	return second + "," + first
 }
@@ -284,7 +284,7 @@ func (h *hostPages) results(players []*bots.Player) {
 	w.await(fmt.Sprintf("document.querySelectorAll('%s').length === %d", byTestName("claim-row"), len(won)))
 	w.click("sort-cents")
 	slices.SortFunc(won, func(a, b int64) int { return int(b - a) })
-	w.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", byTestName("claim-row"), joined(won)))
+	w.await(fmt.Sprintf("[...document.querySelectorAll('%s')].map((one) => one.dataset.cents).join() === %q", byTestName("claim-row"), joinNumbers(won)))
 	w.fill("claims-search", "玩家1")
 	w.await(fmt.Sprintf("document.querySelectorAll('%s').length === %d", byTestName("claim-row"), len(players[1].Won())))
 	if round := players[0].Round(); round.Phase != game.Closed && round.Phase != game.Settled {
@@ -292,6 +292,6 @@ func (h *hostPages) results(players []*bots.Player) {
 	}
 }
 
-func joined(numbers []int64) string {
+func joinNumbers(numbers []int64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ","), "[]")
 }

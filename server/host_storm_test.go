@@ -33,7 +33,7 @@ const (
 
 // Three instances, and hosts who do everything to every round at once: edit, plan, start, stop, cancel, freeze, release and delete,
 // while one instance after the other is killed and others tap. In the end every cent of every round is where the books say it is.
-func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
+func TestManyHostsOnThreeInstancesThatCrash(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"postgres", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAStormOfHostsOnThreeInstancesThatDie(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), stormFor)
 			defer cancel()
 			var working sync.WaitGroup
-			host := hostOf(t, s.instances[0])
+			host := loginHost(t, s.instances[0])
 			for range stormHosts {
 				working.Go(func() { s.host(ctx, host) })
 			}
@@ -88,7 +88,7 @@ func newHostStorm(t *testing.T, redisURL, database string) *hostStorm {
 			t.Error(err)
 		}
 	})
-	host := hostOf(t, s.instances[0])
+	host := loginHost(t, s.instances[0])
 	for range stormRooms {
 		s.rooms = append(s.rooms, newRoom(t, host))
 	}

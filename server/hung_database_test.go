@@ -20,12 +20,12 @@ func TestPostgresHangsInTheMiddleOfARound(t *testing.T) {
 	database := testkit.SharedPostgres(t)
 	playThrough(t, server.URL, 25*time.Second, func(n *liveRound) {
 		screen := testkit.Connect(t, testkit.Visit{URL: n.in.url, Room: n.room, Role: wire.RoleScreen})
-		testkit.Expect(screen, func(tally wire.Tally) bool { return len(tally.Top) > 5 && named(tally) })
+		testkit.Expect(screen, func(tally wire.Tally) bool { return len(tally.Top) > 5 && hasNicknames(tally) })
 		unlock := lockAll(t, database)
 		for range 3 {
 			n.awaitClaims(5)
 			won := n.claims()
-			testkit.Expect(screen, func(tally wire.Tally) bool { return tally.ClaimedPackets >= won && named(tally) })
+			testkit.Expect(screen, func(tally wire.Tally) bool { return tally.ClaimedPackets >= won && hasNicknames(tally) })
 		}
 		again := n.players[0].OpenTab(n.in.url)
 		if err := again.Connect(t.Context()); err != nil {
@@ -36,8 +36,8 @@ func TestPostgresHangsInTheMiddleOfARound(t *testing.T) {
 	}, "DATABASE_URL="+database)
 }
 
-// named: everybody on the board has the name that they came in under.
-func named(tally wire.Tally) bool {
+// hasNicknames: everybody on the board has the name that they came in under.
+func hasNicknames(tally wire.Tally) bool {
 	for _, rank := range tally.Top {
 		if !strings.HasPrefix(rank.Nickname, "玩家") {
 			return false

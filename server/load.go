@@ -13,7 +13,7 @@ import (
 	"redrain/internal/bots"
 )
 
-// loadCommand plays a round with bots and says what they felt.
+// loadCommand plays a round with bots and reports latencies.
 type loadCommand struct {
 	Players      int               `default:"200" help:"Players, each with a WebSocket of its own."`
 	Rate         float64           `default:"1" help:"Taps a second of each player, answers or not (open loop)."`
@@ -27,7 +27,7 @@ type loadCommand struct {
 	JSON         bool              `name:"json" help:"Print JSON instead of a table."`
 }
 
-// errNotConserved makes the command end with a fault when the books do not hold.
+// errNotConserved makes the command fail if the books violate an invariant.
 var errNotConserved = errors.New("the books do not hold")
 
 // Run plays one round.
@@ -36,7 +36,7 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 	if err != nil {
 		return &startError{err}
 	}
-	options.Idle = func(context.Context) { keepGarbage() }
+	options.Idle = func(context.Context) { delayGarbageCollection() }
 	var spawned *spawned
 	var idle, played *bots.Memory
 	if c.Spawn {
@@ -47,7 +47,7 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 		options.Instances, options.Password = []string{spawned.url}, spawned.password
 		before := spawned.memory(ctx)
 		options.Idle = func(ctx context.Context) {
-			keepGarbage()
+			delayGarbageCollection()
 			idle = spawned.memory(ctx).since(before, c.Players)
 		}
 		options.Played = func(ctx context.Context) { played = spawned.memory(ctx).since(before, c.Players) }
@@ -70,9 +70,9 @@ func (c *loadCommand) Run(ctx context.Context, to *console) error {
 	return err
 }
 
-// keepGarbage puts the collection of this process' garbage off while a round is played, up to a limit: the bots share the
-// machine with the server, and their pauses would be measured as its own.
-func keepGarbage() {
+// delayGarbageCollection turns garbage collection of this process off up to a memory limit, while a round is played: the pauses of
+// the bots would be measured as latency of the server.
+func delayGarbageCollection() {
 	const limit = 2 << 30 // bytes
 	runtime.GC()
 	debug.SetGCPercent(-1)
@@ -107,7 +107,7 @@ func (c *loadCommand) options(to *console) (bots.Options, error) {
 	return options, nil
 }
 
-// settings reads values as JSON where they are JSON, else as text: packets=500 and pace=burst.
+// settings parses the values of --round as JSON numbers, or else as text: packets=500 and pace=burst.
 func (c *loadCommand) settings() (map[string]any, error) {
 	settings := make(map[string]any)
 	for name, text := range maps.All(c.Round) {
@@ -128,7 +128,7 @@ func (c *loadCommand) settings() (map[string]any, error) {
 	return settings, nil
 }
 
-// tapsPerSecond is the limit that a spawned server needs so that it does not throttle its own load.
+// tapsPerSecond is the TAPS_PER_SECOND that a spawned server needs so that it does not throttle the bots.
 func (c *loadCommand) tapsPerSecond() int {
 	if c.Closed {
 		return 100_000

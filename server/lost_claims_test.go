@@ -15,12 +15,12 @@ import (
 
 // The instance that granted claims dies together with Redis, which comes back without them, and no settler has seen them. The
 // other instance was only watched on a big screen: it freezes the round, its host's page hears why, and operators count one.
-func TestAnInstanceThatOnlyHeardNoticesWhatRedisLost(t *testing.T) {
+func TestInstanceDetectsLossOfClaimsItDidNotGrant(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server := testkit.Redis(t, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	a, b := startTwo(t, server.URL, "NO_SETTLE=true")
-	host := hostOf(t, b)
+	host := loginHost(t, b)
 	room := newRoom(t, host)
 	watching := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RoleHost, Token: newHostAPI(t, b).token})
 	player := joinPlayers(t, room, 1, a)[0]

@@ -56,14 +56,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.UsageOnError(), kong.Help(printHelp), kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
 	)
 	if err != nil {
-		return complain(stderr, err, exitFault)
+		return printError(stderr, err, exitFault)
 	}
 	parsed, err := parser.Parse(args)
 	if helped {
 		return exitOK
 	}
 	if err != nil {
-		return complain(stderr, err, exitUsage)
+		return printError(stderr, err, exitUsage)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(&console{out: stdout, err: stderr})
@@ -73,9 +73,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &refused):
-		return complain(stderr, err, exitUsage)
+		return printError(stderr, err, exitUsage)
 	default:
-		return complain(stderr, err, exitFault)
+		return printError(stderr, err, exitFault)
 	}
 }
 
@@ -98,14 +98,14 @@ func printHelp(options kong.HelpOptions, asked *kong.Context) error {
 // console is where a command writes.
 type console struct{ out, err io.Writer }
 
-// startError is what keeps a command from starting.
+// startError is an error that keeps a command from starting. It ends the program with exitUsage.
 type startError struct{ cause error }
 
 func (e *startError) Error() string { return e.cause.Error() }
 func (e *startError) Unwrap() error { return e.cause }
 
-// complain says what is wrong in one line.
-func complain(stderr io.Writer, err error, code int) int {
+// printError prints an error in one line and returns the exit code.
+func printError(stderr io.Writer, err error, code int) int {
 	_, _ = fmt.Fprintln(stderr, "server: "+strings.Join(strings.Fields(err.Error()), " "))
 	return code
 }

@@ -10,28 +10,28 @@ import (
 	"redrain/internal/settle"
 )
 
-// money joins what settles with where it is written.
-type money struct {
+// moneyService implements api.Money with the settler and the ledger.
+type moneyService struct {
 	*settle.Settler
 	books *ledger.Ledger
 }
 
-func (m money) DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error) {
+func (m moneyService) DeadLetters(ctx context.Context, round string) ([]game.DeadLetter, error) {
 	return m.books.DeadLetters(ctx, round)
 }
 
-func (m money) Quarantined(ctx context.Context, round string) ([]game.Quarantined, error) {
+func (m moneyService) Quarantined(ctx context.Context, round string) ([]game.Quarantined, error) {
 	return m.books.Quarantined(ctx, round)
 }
 
-// granted reads claims from Redis while it holds them, and from the books afterwards: the same answer for ever.
-type granted struct {
+// claimsReader reads claims from Redis while it has them, and from the ledger afterwards. Both return the same claims.
+type claimsReader struct {
 	redis *rdb.Client
 	books *ledger.Ledger
 }
 
-// Claims asks Redis only for what the books cannot have in full yet. A page costs what is on it, in both.
-func (g granted) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
+// Claims returns a page of claims. It reads Redis only if the ledger may not have all claims of the page yet.
+func (g claimsReader) Claims(ctx context.Context, round string, after, limit int) ([]game.Claim, error) {
 	known, err := g.books.Round(ctx, round)
 	if err != nil {
 		return nil, err
@@ -44,17 +44,16 @@ func (g granted) Claims(ctx context.Context, round string, after, limit int) ([]
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
-	return booked, nil // the keys may be gone
+	return booked, nil // Redis may not have the round any more
 }
 
-// ClaimsOf asks Redis alone while a round is hot: one round trip a player. Rounds that Redis does not have, or not any more,
-// are looked up in the books.
-func (g granted) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
+// ClaimsOf reads only Redis while it has the round: one round trip for each player. Otherwise it reads the ledger.
+func (g claimsReader) ClaimsOf(ctx context.Context, round string, players ...string) (map[string][]game.Claim, error) {
 	held := make(map[string][]game.Claim, len(players))
 	for _, player := range players {
 		claims, hot, err := g.redis.Opened(ctx, round, player)
 		if err != nil {
-			return g.booked(ctx, round, players, err)
+			return g.readBookedAfterFailure(ctx, round, players, err)
 		}
 		if !hot {
 			return g.books.ClaimsOf(ctx, round, players...)
@@ -64,8 +63,9 @@ func (g granted) ClaimsOf(ctx context.Context, round string, players ...string) 
 	return held, nil
 }
 
-// booked is for when Redis fails: it may know more than the books of a round that is not settled.
-func (g granted) booked(ctx context.Context, round string, players []string, failed error) (map[string][]game.Claim, error) {
+// readBookedAfterFailure reads the ledger after a failure of Redis, if the round is settled. Otherwise it returns the failure, since
+// Redis may have claims that are not booked yet.
+func (g claimsReader) readBookedAfterFailure(ctx context.Context, round string, players []string, failed error) (map[string][]game.Claim, error) {
 	known, err := g.books.Round(ctx, round)
 	if err != nil || known.Phase != game.Settled {
 		return nil, errors.Join(failed, err)

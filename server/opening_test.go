@@ -16,8 +16,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-// openingOf is what a player gets who opens their packets, byte by byte.
-func openingOf(t *testing.T, in *instance, round string, player *bots.Player) (string, error) {
+// readClaims is what a player gets who opens their packets, byte by byte.
+func readClaims(t *testing.T, in *instance, round string, player *bots.Player) (string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, in.url+"/api/rounds/"+round+"/claims/me", nil)
 	if err != nil {
@@ -42,12 +42,12 @@ func openingOf(t *testing.T, in *instance, round string, player *bots.Player) (s
 
 // What a packet holds is the same right after it was won, when its round is settled, when Redis has forgotten it, on another
 // instance, and after all of them were started anew.
-func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
+func TestClaimsStayTheSameAfterSettlement(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	env := []string{"REDIS_URL=" + server.URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db", "SESSION_SECRET=0123456789abcdef0123456789abcdef"}
 	a := startInstance(t, env...)
-	host := hostOf(t, a)
+	host := loginHost(t, a)
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 6, a)
 	round := newRound(t, host, room, map[string]any{
@@ -59,14 +59,14 @@ func TestAnOpenedPacketHoldsTheSameForEver(t *testing.T) {
 	first := make([]string, len(players))
 	for i, player := range players {
 		var err error
-		if first[i], err = openingOf(t, a, round.ID, player); err != nil {
+		if first[i], err = readClaims(t, a, round.ID, player); err != nil {
 			t.Fatal(err)
 		}
 	}
 	same := func(when string, in *instance) {
 		t.Helper()
 		for i, player := range players {
-			if got, err := openingOf(t, in, round.ID, player); err != nil || got != first[i] {
+			if got, err := readClaims(t, in, round.ID, player); err != nil || got != first[i] {
 				t.Errorf("%s a player opens %s, %v; at first it was %s", when, got, err, first[i])
 			}
 		}
@@ -105,7 +105,7 @@ func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+server.URL)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 4, in)
 	round := newRound(t, host, room, map[string]any{
@@ -128,7 +128,7 @@ func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
 	if err != nil || len(claims) != 4 {
 		t.Fatalf("%d claims, %v", len(claims), err)
 	}
-	mine, err := openingOf(t, in, round.ID, players[0])
+	mine, err := readClaims(t, in, round.ID, players[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestClaimsOfALostRoundAreReadFromTheBooks(t *testing.T) {
 	if again, err := host.Claims(t.Context(), round.ID); err != nil || fmt.Sprint(again) != fmt.Sprint(claims) {
 		t.Errorf("the claims were %v and are %v, %v", claims, again, err)
 	}
-	if again, err := openingOf(t, in, round.ID, players[0]); err != nil || again != mine {
+	if again, err := readClaims(t, in, round.ID, players[0]); err != nil || again != mine {
 		t.Errorf("a player opens %s, %v; before it was %s", again, err, mine)
 	}
 }

@@ -31,7 +31,7 @@ type liveRound struct {
 func playThrough(t *testing.T, redisURL string, duration time.Duration, happens func(n *liveRound), env ...string) {
 	t.Helper()
 	in := startInstance(t, append([]string{"REDIS_URL=" + redisURL}, env...)...)
-	n := &liveRound{t: t, in: in, host: hostOf(t, in), played: make(chan struct{})}
+	n := &liveRound{t: t, in: in, host: loginHost(t, in), played: make(chan struct{})}
 	n.room = newRoom(t, n.host)
 	n.players = joinPlayers(t, n.room, 20, in)
 	n.round = newRound(t, n.host, n.room, map[string]any{
@@ -126,8 +126,8 @@ func getBody(t *testing.T, url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// redisOf connects to a test's Redis, past the product.
-func redisOf(t *testing.T, server *testkit.RedisServer) *redis.Client {
+// connectRedis connects to a test's Redis, past the product.
+func connectRedis(t *testing.T, server *testkit.RedisServer) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	t.Cleanup(func() { client.Close() })
@@ -170,14 +170,14 @@ func TestRedisStandsStillForAWhile(t *testing.T) {
 func TestRedisIsFullInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	direct := redisOf(t, server)
+	direct := connectRedis(t, server)
 	playThrough(t, server.URL, 12*time.Second, func(n *liveRound) {
 		if err := direct.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
 			t.Fatal(err)
 		}
 		n.awaitBusy()
 		n.awaitReady(http.StatusServiceUnavailable, "OOM")
-		before := stateOf(t, direct, n.round)
+		before := readRoundState(t, direct, n.round)
 		busy := n.heard(game.Busy)
 		testkit.Eventually(t, soon, func() error {
 			if heard := n.heard(game.Busy); heard < busy+10 {
@@ -185,7 +185,7 @@ func TestRedisIsFullInTheMiddleOfARound(t *testing.T) {
 			}
 			return nil
 		})
-		if after := stateOf(t, direct, n.round); after != before {
+		if after := readRoundState(t, direct, n.round); after != before {
 			t.Errorf("a full Redis went from %s to %s", before, after)
 		}
 		if err := direct.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
@@ -196,8 +196,8 @@ func TestRedisIsFullInTheMiddleOfARound(t *testing.T) {
 	})
 }
 
-// stateOf is what a round's keys hold, as one text to compare. How far the outbox has been read is left out: that goes on.
-func stateOf(t *testing.T, direct *redis.Client, round string) string {
+// readRoundState is what a round's keys hold, as one text to compare. How far the outbox has been read is left out: that goes on.
+func readRoundState(t *testing.T, direct *redis.Client, round string) string {
 	t.Helper()
 	key := func(part string) string { return "redrain:{" + round + "}:" + part }
 	var state, claims *redis.MapStringStringCmd
@@ -219,7 +219,7 @@ func stateOf(t *testing.T, direct *redis.Client, round string) string {
 func TestScriptsAreFlushedInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	direct := redisOf(t, server)
+	direct := connectRedis(t, server)
 	playThrough(t, server.URL, 6*time.Second, func(n *liveRound) {
 		for range 20 {
 			if err := direct.ScriptFlush(t.Context()).Err(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"redrain/internal/payout"
 )
 
-// payoutConfig is where won money goes. All instances and settlers need the same.
+// payoutConfig configures payouts. All instances and settlers need the same values.
 type payoutConfig struct {
 	PayoutURL    string `name:"payout-webhook-url" env:"PAYOUT_WEBHOOK_URL" placeholder:"URL" help:"Address of your own balance system, which hears what players won in settled rounds: https, or http on this machine. None: won money stays in the players' balances here."`
 	PayoutSecret string `env:"PAYOUT_SECRET" placeholder:"TEXT" help:"Secret that payouts are signed with: whsec_ and the base64 of 24 to 64 random bytes."`
@@ -26,7 +26,7 @@ func (c *payoutConfig) ledgerOptions() []ledger.Option {
 	return []ledger.Option{ledger.WithPayouts(c.PayoutBatch)}
 }
 
-// options checks what can be checked before anything is sent.
+// options validates the configuration before anything is sent.
 func (c *payoutConfig) options(ctx context.Context) (options payout.Options, err error) {
 	if c.PayoutBatch < 1 || c.PayoutBatch > 1000 {
 		return payout.Options{}, fmt.Errorf("PAYOUT_BATCH must be between 1 and 1000, not %d", c.PayoutBatch)
@@ -40,7 +40,7 @@ func (c *payoutConfig) options(ctx context.Context) (options payout.Options, err
 	return options, nil
 }
 
-// newSender returns what sends payouts; nil: there are none.
+// newSender returns the sender of payouts; nil if payouts are not configured.
 func (c *payoutConfig) newSender(ctx context.Context, books payout.Books, log *slog.Logger) (*payout.Sender, error) {
 	if c.PayoutURL == "" {
 		if c.PayoutSecret != "" {
@@ -56,19 +56,19 @@ func (c *payoutConfig) newSender(ctx context.Context, books payout.Books, log *s
 	return payout.New(books, options), nil
 }
 
-// openPayouts starts sending, where rounds are settled too.
+// openPayouts starts sending payouts, if this instance also settles.
 func (a *app) openPayouts(ctx context.Context) error {
 	sender, err := a.config.newSender(ctx, a.books, a.log)
 	if err != nil || sender == nil || a.config.NoSettle {
 		return err
 	}
 	sending, end := context.WithCancel(context.Background())
-	a.payouts, a.endPayouts = sender, end
+	a.payouts, a.stopPayouts = sender, end
 	a.paying.Go(func() { sender.Run(sending) })
 	return nil
 }
 
-// payoutMetrics are what operators see of payouts.
+// payoutMetrics returns the metrics of payouts.
 func payoutMetrics(sender *payout.Sender) []prometheus.Collector {
 	counter := func(name, help string, read func(payout.Counts) int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "redrain_payouts_" + name, Help: help},

@@ -51,14 +51,14 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 	server := httptest.NewServer(receiver)
 	defer server.Close()
 	a, b := startTwo(t, testkit.Redis(t).URL, "PAYOUT_WEBHOOK_URL="+server.URL, "PAYOUT_SECRET="+payoutSecret, "PAYOUT_BATCH=3")
-	host, api := hostOf(t, a), newHostAPI(t, b)
+	host, api := loginHost(t, a), newHostAPI(t, b)
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 10, a, b)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 1000, "packets": 10, "countdown_ms": 0, "duration_ms": 10_000, "pace": "burst", "bomb_percent": 0,
 	})
 	path := "/api/rounds/" + round.ID + "/payouts"
-	api.ask("POST", path+"/resend", map[string]any{}, 409, nil)
+	api.call("POST", path+"/resend", map[string]any{}, 409, nil)
 	startRound(t, host, round.ID)
 	tapAll(t.Context(), t, round.ID, players)
 	books := awaitSettled(t, host, round.ID)
@@ -73,14 +73,14 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 		}
 	}
 	testkit.Eventually(t, soon, func() error {
-		api.ask("GET", path, nil, 200, &shown)
+		api.call("GET", path, nil, 200, &shown)
 		if shown.Sums.Paid.Claims != int64(books.Ledger.Claims) {
 			return fmt.Errorf("the payouts are %+v", shown)
 		}
 		return nil
 	})
 	told := make(map[string]int64)
-	for tap, cents := range toldTo(players) {
+	for tap, cents := range collectResults(players) {
 		told[tap.Player] += int64(cents)
 	}
 	var sum int64
@@ -97,7 +97,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 		t.Errorf("after the payouts the books are %+v, %v", again, err)
 	}
 	var resent struct{ Payouts int }
-	api.ask("POST", path+"/resend", map[string]any{}, 200, &resent)
+	api.call("POST", path+"/resend", map[string]any{}, 200, &resent)
 	if resent.Payouts != 0 {
 		t.Errorf("%d paid payouts are sent again", resent.Payouts)
 	}
@@ -106,7 +106,7 @@ func TestWonMoneyIsPaidOut(t *testing.T) {
 			PaidOutCents int64 `json:"paid_out_cents"`
 		}
 	}
-	api.ask("GET", "/api/rooms/"+room+"/books", nil, 200, &roomBooks)
+	api.call("GET", "/api/rooms/"+room+"/books", nil, 200, &roomBooks)
 	if roomBooks.Sum.PaidOutCents != sum {
 		t.Errorf("the room's books say %+v, want %d", roomBooks, sum)
 	}
@@ -140,7 +140,7 @@ func TestTheHostHasPayoutsSentAgain(t *testing.T) {
 	}
 	in := startInstance(t, append(shared, "NO_SETTLE=1")...)
 	settler := startProgram(t, shared, "settle")
-	host, api := hostOf(t, in), newHostAPI(t, in)
+	host, api := loginHost(t, in), newHostAPI(t, in)
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 3, in)
 	round := newRound(t, host, room, map[string]any{
@@ -157,7 +157,7 @@ func TestTheHostHasPayoutsSentAgain(t *testing.T) {
 	await := func(paid int, problem string) {
 		t.Helper()
 		testkit.Eventually(t, soon, func() error {
-			api.ask("GET", path, nil, 200, &shown)
+			api.call("GET", path, nil, 200, &shown)
 			if shown.Sums.Paid.Claims != paid || len(shown.Payouts) != claims || shown.Payouts[0].Problem != problem {
 				return fmt.Errorf("the payouts are %+v", shown)
 			}
@@ -166,7 +166,7 @@ func TestTheHostHasPayoutsSentAgain(t *testing.T) {
 	}
 	await(0, "answered 502")
 	away.Store(false)
-	api.ask("POST", path+"/resend", map[string]any{}, 200, nil)
+	api.call("POST", path+"/resend", map[string]any{}, 200, nil)
 	await(claims, "")
 	if receiver.Payouts() != claims {
 		t.Errorf("the receiver has %d payouts of %d", receiver.Payouts(), claims)

@@ -43,7 +43,7 @@ func TestTwoInstancesPlayThroughAPooler(t *testing.T) {
 
 func playThroughPooler(t *testing.T, instances []*instance) {
 	t.Helper()
-	host := hostOf(t, instances[0])
+	host := loginHost(t, instances[0])
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 6, instances...)
 	round := newRound(t, host, room, map[string]any{

@@ -47,7 +47,7 @@ func BenchmarkRainFrames(b *testing.B) {
 // openRain is a phone's page on which it rains for minutes.
 func openRain(b *testing.B, in *instance, screen testkit.Screen) *browserPage {
 	b.Helper()
-	host := hostOf(b, in)
+	host := loginHost(b, in)
 	room := newRoom(b, host)
 	phone := newBrowserPage(b, testkit.Chromium(b), screen, "the phone", in.url, "en")
 	phone.open("/r/" + room)
@@ -69,14 +69,14 @@ func reportFrames(b *testing.B, phone *browserPage) {
 	for range rainRepeats {
 		all = append(all, phone.measureFrames(rainFrames))
 	}
-	b.ReportMetric(medianOf(all, func(f frames) float64 { return f.p50 }), "p50-ms")
-	b.ReportMetric(medianOf(all, func(f frames) float64 { return f.p95 }), "p95-ms")
-	b.ReportMetric(medianOf(all, func(f frames) float64 { return f.perSecond }), "frames/s")
+	b.ReportMetric(computeMedian(all, func(f frames) float64 { return f.p50 }), "p50-ms")
+	b.ReportMetric(computeMedian(all, func(f frames) float64 { return f.p95 }), "p95-ms")
+	b.ReportMetric(computeMedian(all, func(f frames) float64 { return f.perSecond }), "frames/s")
 	b.ReportMetric(drops, "drops")
 	b.ReportMetric(0, "ns/op") // says nothing here
 }
 
-func medianOf(all []frames, of func(frames) float64) float64 {
+func computeMedian(all []frames, of func(frames) float64) float64 {
 	values := make([]float64, len(all))
 	for i, one := range all {
 		values[i] = of(one)

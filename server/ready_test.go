@@ -23,7 +23,7 @@ func readiness(t *testing.T, in *instance, within time.Duration, status int, wor
 }
 
 // The connection by which an instance hears stays open and nothing comes: its screens stood still, and it was said to be ready.
-func TestAnInstanceThatHearsNothingIsNotReady(t *testing.T) {
+func TestInstanceWithoutPubSubIsNotReady(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	proxy := testkit.NewSwallowProxy(t, server.Addr)
@@ -37,7 +37,7 @@ func TestAnInstanceThatHearsNothingIsNotReady(t *testing.T) {
 }
 
 // A Redis user without rights on channels wins and loses like others, and nobody is told.
-func TestAnInstanceThatMayNotPublishIsNotReady(t *testing.T) {
+func TestInstanceThatMayNotPublishIsNotReady(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})

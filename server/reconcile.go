@@ -25,15 +25,15 @@ type reconcileCommand struct {
 	RedisURL string `env:"REDIS_URL" placeholder:"URL" help:"Redis of the rounds. None: the books are compared with themselves."`
 }
 
-// reconcileWithin bounds a comparison, which reads every claim there is.
-const reconcileWithin = 6 * time.Hour
+// reconcileTimeout bounds a comparison, which reads every claim there is.
+const reconcileTimeout = 6 * time.Hour
 
-// errDiffers ends the command with a failure after everything was told.
+// errDiffers makes the command fail after all differences were printed.
 var errDiffers = errors.New("the books do not agree")
 
 // Run ends with exit code 1 if anything differs.
 func (c *reconcileCommand) Run(ctx context.Context, to *console) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, reconcileWithin)
+	ctx, cancel := context.WithTimeout(ctx, reconcileTimeout)
 	defer cancel()
 	books, err := c.openLedger(ctx, newLogger("info", to))
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *le
 			return false, err
 		}
 		agree = agree && r.Agrees
-		if err := c.tell(out, r); err != nil {
+		if err := c.printRound(out, r); err != nil {
 			return false, err
 		}
 		if c.Round != "" {
@@ -80,17 +80,17 @@ func (c *reconcileCommand) compare(ctx context.Context, out io.Writer, books *le
 			if err != nil {
 				return false, err
 			}
-			return agree && len(accounts) == 0, c.tellAccounts(out, "every account of its room", accounts)
+			return agree && len(accounts) == 0, c.printAccounts(out, "every account of its room", accounts)
 		}
 	}
 	accounts, err := allAccounts(ctx, books)
 	if err != nil {
 		return false, err
 	}
-	return agree && len(accounts) == 0, c.tellAccounts(out, "every account", accounts)
+	return agree && len(accounts) == 0, c.printAccounts(out, "every account", accounts)
 }
 
-// allAccounts compares every account with its entries, and their sum with 0. It reads everything.
+// allAccounts compares every account with its entries, and the sum of all balances with 0. It reads the whole ledger.
 func allAccounts(ctx context.Context, books *ledger.Ledger) ([]game.Difference, error) {
 	differences, errEntries := books.UnbalancedAccounts(ctx)
 	sum, errSum := books.SumBalances(ctx)
@@ -112,7 +112,7 @@ func (c *reconcileCommand) rounds(ctx context.Context, books *ledger.Ledger) ([]
 	return ids, err
 }
 
-func (c *reconcileCommand) tell(out io.Writer, r game.Reconciliation) error {
+func (c *reconcileCommand) printRound(out io.Writer, r game.Reconciliation) error {
 	if c.JSON {
 		return json.NewEncoder(out).Encode(r)
 	}
@@ -131,7 +131,7 @@ func (c *reconcileCommand) tell(out io.Writer, r game.Reconciliation) error {
 	return err
 }
 
-func (c *reconcileCommand) tellAccounts(out io.Writer, which string, differences []game.Difference) error {
+func (c *reconcileCommand) printAccounts(out io.Writer, which string, differences []game.Difference) error {
 	if c.JSON {
 		return json.NewEncoder(out).Encode(map[string][]game.Difference{"accounts": append([]game.Difference{}, differences...)})
 	}
@@ -146,7 +146,7 @@ func (c *reconcileCommand) tellAccounts(out io.Writer, which string, differences
 	return err
 }
 
-// noOutbox is a Redis that holds nothing.
+// noOutbox stands for a Redis without any data.
 type noOutbox struct{ settle.Outbox }
 
 func (noOutbox) Watermark(context.Context, string) (game.Watermark, error) {

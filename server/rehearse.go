@@ -9,15 +9,15 @@ import (
 	"redrain/internal/game"
 )
 
-// openRehearsals lets hosts rehearse as players of this instance.
+// openRehearsals prepares rehearsals, whose bots connect to this instance over loopback.
 func (a *app) openRehearsals() {
 	changed := func(ctx context.Context, room string) {
-		warnAbout(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, game.NoticeRehearsalsChanged))
+		warnIfFailed(a.log, "tell the hosts of a rehearsal", a.redis.NotifyHosts(ctx, room, game.NoticeRehearsalsChanged))
 	}
 	a.rehearsals = bots.NewRehearsals(a.books, a.sessions, a.loopback, changed, a.log)
 }
 
-// loopback is this instance's address for programs on this machine.
+// loopback returns this instance's URL for connections from this machine.
 func (a *app) loopback() string {
 	host := "127.0.0.1"
 	if tcp, ok := a.address.(*net.TCPAddr); ok && !tcp.IP.IsUnspecified() {

@@ -21,21 +21,21 @@ func (c *serveCommand) Run(ctx context.Context, to *console) error {
 	if err != nil {
 		return &startError{err}
 	}
-	c.greet(to, app, made)
+	c.printWelcome(to, app, made)
 	select {
 	case <-ctx.Done():
 		log.Info("stopping")
 		err = nil
-	case err = <-app.failed:
+	case err = <-app.fatal:
 	}
 	return errors.Join(err, app.stop(context.WithoutCancel(ctx)))
 }
 
-// greet prints what somebody who just started the server wants to know.
-func (c *serveCommand) greet(to *console, app *app, made bool) {
+// printWelcome prints the addresses of the pages, and the password if it was generated.
+func (c *serveCommand) printWelcome(to *console, app *app, made bool) {
 	site := c.PublicURL
 	if site == "" {
-		site = "http://" + net.JoinHostPort(reachable(app.address), strconv.Itoa(app.port()))
+		site = "http://" + net.JoinHostPort(printableHost(app.address), strconv.Itoa(app.port()))
 	}
 	_, _ = fmt.Fprintf(to.out, "\n  redrain is ready\n\n  players   %s/\n  host      %s/host\n  screen    %s/screen/CODE\n", site, site, site)
 	if made {
@@ -47,8 +47,9 @@ func (c *serveCommand) greet(to *console, app *app, made bool) {
 	_, _ = fmt.Fprintln(to.out)
 }
 
-// reachable is the address to print: phones in the same network cannot reach localhost.
-func reachable(listening net.Addr) string {
+// printableHost returns the host to print: a private address of this machine if there is one, which phones in the same network can
+// reach.
+func printableHost(listening net.Addr) string {
 	tcp, ok := listening.(*net.TCPAddr)
 	if !ok {
 		return "localhost"
@@ -68,8 +69,8 @@ func reachable(listening net.Addr) string {
 	return "localhost"
 }
 
-// warnAbout logs an error of a step that goes on without it.
-func warnAbout(log *slog.Logger, doing string, err error) {
+// warnIfFailed logs the error of a step whose failure is not fatal.
+func warnIfFailed(log *slog.Logger, doing string, err error) {
 	if err != nil {
 		log.Warn("cannot "+doing, "error", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"redrain/internal/settle"
 )
 
-// openSettler starts settling in this process. Its work has a context of its own: it ends after everything that grants.
+// openSettler starts settling in this process. It has a context of its own, since it must stop after everything that grants claims.
 func (a *app) openSettler() {
 	a.settler = a.config.newSettler(a.books, a.redis, a.embedded != nil, a.log)
 	a.lossDetector = settle.NewLossDetector(a.settler)
@@ -26,7 +26,7 @@ func (a *app) openSettler() {
 		return
 	}
 	settling, end := context.WithCancel(context.Background())
-	a.endSettling = end
+	a.stopSettling = end
 	a.settling.Go(func() { a.settler.Run(settling) })
 }
 
@@ -51,33 +51,33 @@ func (a *app) recordGrants(room, round string, grabbed game.Grabbed) {
 	}
 }
 
-// interruptFor bounds one try to close all rounds: a call that hangs must not use up all the time there is.
-const interruptFor = 4 * time.Second
+// interruptAttemptTimeout bounds one attempt to close all rounds, so that a hanging call does not use up the whole time of a stop.
+const interruptAttemptTimeout = 4 * time.Second
 
-// settleEmbedded closes the rounds that the embedded Redis holds and settles them, so that nothing is lost with it. It uses
-// what time there is, also where the database is slow or away for a while; what is not in the books then is an error.
+// settleEmbedded closes and settles the rounds in the embedded Redis, whose data ends with the process. It retries within
+// settleWithin while the database is slow or unreachable. Claims that are not booked then are an error.
 func (a *app) settleEmbedded(ctx context.Context) error {
-	if a.embedded == nil || a.settler == nil || a.overtaken.Load() { // who took the database over has ended these rounds
+	if a.embedded == nil || a.settler == nil || a.lostDatabaseLock.Load() { // the instance that took over the database has ended these rounds
 		return nil
 	}
 	settling, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	a.settler.Expedite()
-	err := a.interrupt(settling)
+	err := a.interruptRounds(settling)
 	if err == nil {
 		err = a.settler.Finish(settling)
 	}
 	if err == nil {
 		return nil
 	}
-	return a.tellUnbooked(ctx, err)
+	return a.reportUnbooked(ctx, err)
 }
 
-// interrupt closes all rounds, and tries again until ctx ends. What was granted is booked meanwhile.
-func (a *app) interrupt(ctx context.Context) error {
+// interruptRounds closes all rounds, and retries until ctx ends. The settler books granted claims meanwhile.
+func (a *app) interruptRounds(ctx context.Context) error {
 	failures := backoff.Exponential{Max: time.Second}
 	for {
-		trying, cancel := context.WithTimeout(ctx, interruptFor)
+		trying, cancel := context.WithTimeout(ctx, interruptAttemptTimeout)
 		err := a.rounds.Interrupt(trying)
 		cancel()
 		if err == nil {
@@ -91,9 +91,9 @@ func (a *app) interrupt(ctx context.Context) error {
 	}
 }
 
-// tellUnbooked says which claims are not in the books: they end with the embedded Redis. What else was not settled in time is
-// settled by the next start.
-func (a *app) tellUnbooked(ctx context.Context, cause error) error {
+// reportUnbooked logs which granted claims are not booked, and returns an error if there are any: they are lost with the embedded
+// Redis. Rounds whose claims are all booked are settled by the next start.
+func (a *app) reportUnbooked(ctx context.Context, cause error) error {
 	unbooked, err := a.lossDetector.Unbooked(ctx)
 	if err != nil {
 		cause = errors.Join(cause, fmt.Errorf("it is not known what else is not in the books: %w", err))
@@ -112,7 +112,7 @@ func (a *app) tellUnbooked(ctx context.Context, cause error) error {
 	return fmt.Errorf("%d claims of %d cents are not in the books: %w", lost.Packets, lost.Cents, cause)
 }
 
-// settleCommand settles without serving anybody.
+// settleCommand settles rounds without serving HTTP.
 type settleCommand struct {
 	databaseConfig
 	settleConfig
@@ -122,7 +122,7 @@ type settleCommand struct {
 	LogLevel string `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
 }
 
-// Run settles until ctx ends. It also keeps rounds, so that they end on time when no instance is left that serves.
+// Run settles until ctx ends. It also starts and ends rounds on time, for when no serving instance is left.
 func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	log := newLogger(c.LogLevel, to)
 	if c.RedisURL == "" {
@@ -131,7 +131,7 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	if err := c.check(); err != nil {
 		return &startError{err}
 	}
-	books, redis, err := c.openWhenThere(ctx, log)
+	books, redis, err := c.openWithRetry(ctx, log)
 	if err != nil {
 		return &startError{err}
 	}
@@ -159,7 +159,8 @@ func (c *settleCommand) Run(ctx context.Context, to *console) error {
 	return stopIn(context.WithoutCancel(ctx), log, settleStages(&settling, &keeping, &paying, subscription, redis, books)...)
 }
 
-// settleStages end what was told to end, then what that used. What was under way is done by other settlers, or the next.
+// settleStages waits for everything that ctx has stopped, then closes what that used. Unfinished work is done by other settlers, or
+// after the next start.
 func settleStages(settling, keeping, paying *sync.WaitGroup, subscription *rdb.Subscription, redis *rdb.Client, books *ledger.Ledger) []stage {
 	return []stage{
 		{
@@ -175,15 +176,15 @@ func settleStages(settling, keeping, paying *sync.WaitGroup, subscription *rdb.S
 	}
 }
 
-// worstWait is how long a settler waits at most before it asks again for what does not answer at its start.
-const worstWait = 5 * time.Second
+// maxDatabaseWait is the longest delay between two attempts to reach the database at the start of a settler.
+const maxDatabaseWait = 5 * time.Second
 
-// openWhenThere opens both as soon as the database answers: a settler is often started together with it. What the database refuses,
-// and a Redis that does not answer, end it at once.
-func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
-	failures := backoff.Exponential{Max: worstWait}
+// openWithRetry opens the ledger and Redis, and retries while the database is unreachable: a settler is often started together with
+// it. Other errors of the database, and an unreachable Redis, are returned at once.
+func (c *settleCommand) openWithRetry(ctx context.Context, log *slog.Logger) (*ledger.Ledger, *rdb.Client, error) {
+	failures := backoff.Exponential{Max: maxDatabaseWait}
 	for {
-		books, redis, err := openBoth(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
+		books, redis, err := openLedgerAndRedis(ctx, &c.databaseConfig, c.RedisURL, log, c.ledgerOptions()...)
 		if !errors.Is(err, ledger.ErrUnreachable) {
 			return books, redis, err
 		}
@@ -195,8 +196,8 @@ func (c *settleCommand) openWhenThere(ctx context.Context, log *slog.Logger) (*l
 	}
 }
 
-// openBoth opens the database and a Redis of its own.
-func openBoth(ctx context.Context, database *databaseConfig, redisURL string, log *slog.Logger, options ...ledger.Option) (*ledger.Ledger, *rdb.Client, error) {
+// openLedgerAndRedis opens the database and connects to an external Redis.
+func openLedgerAndRedis(ctx context.Context, database *databaseConfig, redisURL string, log *slog.Logger, options ...ledger.Option) (*ledger.Ledger, *rdb.Client, error) {
 	books, err := database.openLedger(ctx, log, options...)
 	if err != nil {
 		return nil, nil, err
@@ -209,7 +210,7 @@ func openBoth(ctx context.Context, database *databaseConfig, redisURL string, lo
 	return books, redis, nil
 }
 
-// settleMetrics are what operators see of settling.
+// settleMetrics returns the metrics of settling.
 func settleMetrics(settler *settle.Settler) []prometheus.Collector {
 	counter := func(name, help string, read func(settle.Counts) int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "redrain_settle_" + name, Help: help},

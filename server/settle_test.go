@@ -51,7 +51,7 @@ func TestAKilledInstanceLosesNoMoney(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			database := newDatabase(t)
 			a, b := startTwo(t, testkit.Redis(t).URL, "DATABASE_URL="+database)
-			host := hostOf(t, b)
+			host := loginHost(t, b)
 			room := newRoom(t, host)
 			lost, kept := joinPlayers(t, room, 10, a), joinPlayers(t, room, 10, b)
 			round := newRound(t, host, room, map[string]any{
@@ -79,7 +79,7 @@ func TestAKilledInstanceLosesNoMoney(t *testing.T) {
 			}
 			awaitHeard(t, host, round.ID, kept)
 			audit(t, host, round.ID, kept)
-			wantBooked(t, host, round.ID, toldTo(lost))
+			wantBooked(t, host, round.ID, collectResults(lost))
 			check := startProgram(t, []string{"DATABASE_URL=" + database, "REDIS_URL="}, "reconcile", round.ID)
 			if code := check.Wait(t, soon); code != 0 || !strings.Contains(check.Output(), "settled   agrees") {
 				t.Errorf("server reconcile ended with %d: %s", code, check.Output())
@@ -111,7 +111,7 @@ func wantBooked(t *testing.T, host *bots.Host, round string, told map[game.Tap]g
 func playEmbedded(t *testing.T, database string) (in *instance, round wire.Round, players []*bots.Player) {
 	t.Helper()
 	in = startInstance(t, "DATABASE_URL="+database)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	room := newRoom(t, host)
 	players = joinPlayers(t, room, 8, in)
 	round = newRound(t, host, room, map[string]any{
@@ -122,7 +122,7 @@ func playEmbedded(t *testing.T, database string) (in *instance, round wire.Round
 	playing := make(chan struct{})
 	go func() { defer close(playing); tapAll(ctx, t, round.ID, players) }()
 	testkit.Eventually(t, soon, func() error {
-		if told := toldTo(players); len(told) < 30 {
+		if told := collectResults(players); len(told) < 30 {
 			return fmt.Errorf("players were told of %d claims", len(told))
 		}
 		return nil
@@ -132,8 +132,8 @@ func playEmbedded(t *testing.T, database string) (in *instance, round wire.Round
 	return in, round, players
 }
 
-// toldTo are the claims that players were told of, by player and drop.
-func toldTo(players []*bots.Player) map[game.Tap]game.Cents {
+// collectResults are the claims that players were told of, by player and drop.
+func collectResults(players []*bots.Player) map[game.Tap]game.Cents {
 	told := make(map[game.Tap]game.Cents)
 	for _, p := range players {
 		for drop, cents := range p.Won() {
@@ -151,7 +151,7 @@ func TestCtrlCOfTheEmbeddedServerSettlesFirst(t *testing.T) {
 	if code := in.Interrupt(t, soon); code != 0 {
 		t.Errorf("it ended with %d: %s", code, in.Output())
 	}
-	told := toldTo(players)
+	told := collectResults(players)
 	books, err := ledger.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestCtrlCOfTheEmbeddedServerSettlesFirst(t *testing.T) {
 		t.Errorf("the ledger has not got %v", told)
 	}
 	again := startInstance(t, "DATABASE_URL="+database)
-	if reconciled := awaitSettled(t, hostOf(t, again), round.ID); reconciled.Redis != nil || reconciled.Ledger.Claims != len(claims) {
+	if reconciled := awaitSettled(t, loginHost(t, again), round.ID); reconciled.Redis != nil || reconciled.Ledger.Claims != len(claims) {
 		t.Errorf("the books are %+v", reconciled)
 	}
 }
@@ -186,9 +186,9 @@ func TestAKilledEmbeddedServerInterruptsItsRound(t *testing.T) {
 	database := "sqlite:" + t.TempDir() + "/books.db"
 	in, round, players := playEmbedded(t, database)
 	in.Kill(t)
-	told := toldTo(players)
+	told := collectResults(players)
 	again := startInstance(t, "DATABASE_URL="+database)
-	host := hostOf(t, again)
+	host := loginHost(t, again)
 	books := awaitSettled(t, host, round.ID)
 	if got, err := host.Round(t.Context(), round.ID); err != nil || got.Reason != game.Interrupted || got.Secret == "" {
 		t.Errorf("the round is %+v, %v", got, err)
@@ -209,7 +209,7 @@ func TestServerSettleAlone(t *testing.T) {
 	t.Parallel()
 	shared := []string{"REDIS_URL=" + testkit.Redis(t).URL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	in := startInstance(t, append(shared, "NO_SETTLE=true")...)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	round := newRound(t, host, newRoom(t, host), map[string]any{"total_cents": 1000, "packets": 10, "countdown_ms": 0, "duration_ms": 3000})
 	startRound(t, host, round.ID)
 	closed := awaitClosed(t, host, round.ID, soon)
@@ -228,12 +228,12 @@ func TestServerSettleAlone(t *testing.T) {
 	}
 }
 
-func TestReconcileCommandTellsMismatches(t *testing.T) {
+func TestReconcileCommandPrintsMismatches(t *testing.T) {
 	t.Parallel()
 	redisURL := testkit.Redis(t).URL
 	shared := []string{"REDIS_URL=" + redisURL, "DATABASE_URL=sqlite:" + t.TempDir() + "/books.db"}
 	in := startInstance(t, shared...)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	room := newRoom(t, host)
 	draft := newRound(t, host, room, map[string]any{"total_cents": 1000, "packets": 10})
 	round := newRound(t, host, room, map[string]any{"total_cents": 1000, "packets": 10, "countdown_ms": 0, "duration_ms": 600_000})
@@ -282,7 +282,7 @@ func TestReconcileCommandTellsMismatches(t *testing.T) {
 	reconcile(0, "every account is the sum of its entries")
 }
 
-func TestSettlersRefuseToStartWithoutTheirServers(t *testing.T) {
+func TestSettlerDoesNotStartWithoutServers(t *testing.T) {
 	for want, start := range map[string]struct {
 		env  []string
 		args []string
@@ -305,7 +305,7 @@ func TestSettlersRefuseToStartWithoutTheirServers(t *testing.T) {
 }
 
 // A settler that was started before its database once ended at once, and nobody settled. One that is refused ends.
-func TestASettlerWaitsForItsDatabase(t *testing.T) {
+func TestSettlerWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	redis, postgres := testkit.Redis(t), testkit.Postgres(t)
 	postgres.Kill(t)

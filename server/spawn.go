@@ -20,7 +20,7 @@ import (
 	"redrain/internal/bots"
 )
 
-// spawned is a server of this command's own, as a process of its own, so that what is measured is the server alone.
+// spawned is a server that runs as a separate process, so that its memory can be measured without that of the bots.
 type spawned struct {
 	url, password string
 	debug         string // address of its profiles
@@ -29,9 +29,9 @@ type spawned struct {
 	folder        string
 }
 
-const spawnWithin = 15 * time.Second
+const spawnTimeout = 15 * time.Second
 
-// spawn starts a server on a free port of the loopback interface, in a folder that goes with it.
+// spawn starts a server on a free port of the loopback interface, in a temporary folder.
 func spawn(ctx context.Context, tapsPerSecond int) (_ *spawned, err error) {
 	s := &spawned{password: rand.Text()}
 	defer func() {
@@ -58,7 +58,7 @@ func spawn(ctx context.Context, tapsPerSecond int) (_ *spawned, err error) {
 	s.server.Env = append(os.Environ(), "HOST=127.0.0.1", "PORT=0", "REDIS_URL="+redisURL, "DATABASE_URL=sqlite:books.db",
 		"HOST_PASSWORD="+s.password, "TAPS_PER_SECOND="+strconv.Itoa(tapsPerSecond), "LOG_LEVEL=warn", "DEBUG_ADDR="+s.debug)
 	s.server.Stderr = os.Stderr
-	if s.url, err = await(s.server, `players +(http://\S+)/`); err != nil {
+	if s.url, err = startAndAwaitOutput(s.server, `players +(http://\S+)/`); err != nil {
 		return nil, err
 	}
 	host := bots.NewHost(s.url)
@@ -67,7 +67,7 @@ func spawn(ctx context.Context, tapsPerSecond int) (_ *spawned, err error) {
 	return s, err //nolint:wrapcheck // says itself what it is
 }
 
-// freeAddress is one of the loopback interface that nobody listens on.
+// freeAddress returns an address of the loopback interface with a free port.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -76,7 +76,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// startRedis returns the address of a redis-server of its own, or "" for the embedded one where none is installed.
+// startRedis starts a redis-server and returns its URL, or "" for the embedded one if redis-server is not installed.
 func (s *spawned) startRedis(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -88,12 +88,12 @@ func (s *spawned) startRedis(ctx context.Context) (string, error) {
 	}
 	_, port, _ := net.SplitHostPort(address)
 	s.redis = exec.CommandContext(ctx, path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", s.folder)
-	_, err = await(s.redis, `Ready to accept (connections)`)
+	_, err = startAndAwaitOutput(s.redis, `Ready to accept (connections)`)
 	return "redis://" + address, err
 }
 
-// await starts a command and returns what it printed in the place of the pattern's group.
-func await(cmd *exec.Cmd, pattern string) (string, error) {
+// startAndAwaitOutput starts a command, waits for output that matches a pattern, and returns the pattern's first group.
+func startAndAwaitOutput(cmd *exec.Cmd, pattern string) (string, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.StdoutPipe()
@@ -113,7 +113,7 @@ func await(cmd *exec.Cmd, pattern string) (string, error) {
 				break
 			}
 		}
-		_, _ = io.Copy(io.Discard, out) // so that it never waits for a reader
+		_, _ = io.Copy(io.Discard, out) // so that the process never blocks on a full pipe
 	}()
 	select {
 	case match, ok := <-found:
@@ -121,8 +121,8 @@ func await(cmd *exec.Cmd, pattern string) (string, error) {
 			return "", fmt.Errorf("%s did not start", cmd.Path)
 		}
 		return match, nil
-	case <-time.After(spawnWithin):
-		return "", fmt.Errorf("%s did not start within %v", cmd.Path, spawnWithin)
+	case <-time.After(spawnTimeout):
+		return "", fmt.Errorf("%s did not start within %v", cmd.Path, spawnTimeout)
 	}
 }
 

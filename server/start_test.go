@@ -44,7 +44,7 @@ func runToEnd(t *testing.T, env []string, args ...string) ended {
 }
 
 // Whatever keeps the server from starting is told in one line, with exit code 2 and without a stack, and names what to change.
-func TestARefusedStartSaysOneLine(t *testing.T) {
+func TestFailedStartPrintsOneLine(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestARefusedStartSaysOneLine(t *testing.T) {
 		{"database is a folder", []string{"DATABASE_URL=sqlite:" + t.TempDir()}, nil, "database"},
 		{"database in no folder", []string{"DATABASE_URL=sqlite:/no/such/folder/books.db"}, nil, "database"},
 		{"database of an unknown kind", []string{"DATABASE_URL=oracle:books"}, nil, "DATABASE_URL"},
-		{"database is another file", []string{"DATABASE_URL=sqlite:" + aTextFile(t)}, nil, "database"},
+		{"database is another file", []string{"DATABASE_URL=sqlite:" + writeTextFile(t)}, nil, "database"},
 		{"public address", []string{"PUBLIC_URL=rain"}, nil, "PUBLIC_URL"},
 		{"trusted proxies", []string{"TRUSTED_PROXIES=10.0.0.0/8,proxy"}, nil, "TRUSTED_PROXIES"},
 		{"allowed origins", []string{"ALLOWED_ORIGINS=example.org"}, nil, "ALLOWED_ORIGINS"},
@@ -98,7 +98,7 @@ func TestARefusedStartSaysOneLine(t *testing.T) {
 	}
 }
 
-func aTextFile(t *testing.T) string {
+func writeTextFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "notes.txt")
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a database\n", 1000)), 0o600); err != nil {
@@ -108,7 +108,7 @@ func aTextFile(t *testing.T) string {
 }
 
 // The first start on a machine with nothing else: where to go, the password, what this is good for; and an orderly end.
-func TestFirstStartTellsWhereToGo(t *testing.T) {
+func TestFirstStartPrintsTheAddresses(t *testing.T) {
 	t.Parallel()
 	p := startProgram(t, []string{"HOST=", "PORT=0", "HOST_PASSWORD=", "REDIS_URL=", "PUBLIC_URL="})
 	found := p.Await(t, soon, `(?s)redrain is ready\s+players +(http://\S+)/\n +host +(http://\S+)/host\n +screen +(http://\S+)/screen/CODE\n`+
@@ -117,7 +117,7 @@ func TestFirstStartTellsWhereToGo(t *testing.T) {
 		t.Errorf("three addresses of one site: %q", found[1:4])
 	}
 	port := found[1][strings.LastIndex(found[1], ":")+1:]
-	host := hostOfPassword(t, "http://127.0.0.1:"+port, found[4])
+	host := loginHostWithPassword(t, "http://127.0.0.1:"+port, found[4])
 	room := newRoom(t, host)
 	players := joinPlayers(t, room, 2, &instance{Program: p, url: "http://127.0.0.1:" + port})
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
@@ -142,7 +142,7 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	redis := testkit.Redis(t)
 	in := startInstance(t, "REDIS_URL="+redis.URL)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	room := newRoom(t, host)
 	player := joinPlayers(t, room, 1, in)[0]
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)
@@ -177,7 +177,7 @@ func TestMigrateTwice(t *testing.T) {
 	if got := runToEnd(t, []string{database}, "migrate"); got.code != exitOK {
 		t.Errorf("beside an instance: exit code %d: %s", got.code, got.stderr)
 	}
-	newRoom(t, hostOf(t, in))
+	newRoom(t, loginHost(t, in))
 }
 
 func TestHelpGoesToStandardOutput(t *testing.T) {

@@ -22,8 +22,8 @@ const (
 	leaveWithin  = 2 * time.Second
 	endWithin    = 2 * time.Second
 	closeWithin  = 1500 * time.Millisecond
-	// lastWord is how long a part may take to return once its context has ended.
-	lastWord = 250 * time.Millisecond
+	// stopGrace is how long a part may take to return once its context has ended.
+	stopGrace = 250 * time.Millisecond
 )
 
 // part is one part of a stop. It has a context that ends after its bound; if it does not return then, it is left behind.
@@ -44,7 +44,7 @@ func (s stage) bound() time.Duration {
 	for _, p := range s {
 		longest = max(longest, p.within)
 	}
-	return longest + lastWord
+	return longest + stopGrace
 }
 
 // stopIn goes through the stages in order. The log says what had to be cut short; the error is that of the needed parts.
@@ -67,7 +67,7 @@ func (p part) run(ctx context.Context, log *slog.Logger) error {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- p.do(ctx) }()
-	timer := time.NewTimer(p.within + lastWord)
+	timer := time.NewTimer(p.within + stopGrace)
 	defer timer.Stop()
 	var err error
 	select {
@@ -85,34 +85,34 @@ func (p part) run(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// waitFor is a part that only waits for goroutines that were told to end before.
+// waitFor returns a part that waits for goroutines that were stopped before.
 func waitFor(doing string, within time.Duration, running *sync.WaitGroup) part {
 	return part{doing: doing, within: within, do: func(context.Context) error { running.Wait(); return nil }}
 }
 
-// stop ends an instance, or what was started of one. First everything new is refused, without waiting for anything: nothing
-// may be granted once it was settled. Then it goes through its stages, each with a bound of its own.
+// stop stops an instance, also one that was started only in part. It first refuses everything new without waiting, since nothing may
+// be granted once a round was settled, and then runs the stages, each with its own timeout.
 func (a *app) stop(ctx context.Context) error {
-	a.refuse(ctx)
+	a.refuseNewWork(ctx)
 	return stopIn(ctx, a.log, a.stages()...)
 }
 
-// refuse closes the doors and tells everything to end that settling does not need.
-func (a *app) refuse(ctx context.Context) {
+// refuseNewWork refuses new requests and connections, and cancels everything that settling does not need.
+func (a *app) refuseNewWork(ctx context.Context) {
 	if a.web != nil {
 		a.web.RefuseRequests()
 	}
-	if a.http != nil { // ends its listener and idle connections now, and by its context the wait for the others
-		a.answered = make(chan error, 1)
-		go func() { a.answered <- a.http.Shutdown(ctx) }()
+	if a.http != nil { // closes the listener and idle connections now, and waits for active ones until ctx ends
+		a.requestsDone = make(chan error, 1)
+		go func() { a.requestsDone <- a.http.Shutdown(ctx) }()
 	}
 	if a.debug != nil {
-		warnAbout(a.log, "close the profiles' address", a.debug.Close())
+		warnIfFailed(a.log, "close the profiles' address", a.debug.Close())
 	}
 	if a.rehearsals != nil {
 		a.rehearsals.Stop()
 	}
-	for _, end := range []context.CancelFunc{a.endKeeping, a.endPayouts} {
+	for _, end := range []context.CancelFunc{a.stopKeeping, a.stopPayouts} {
 		if end != nil {
 			end()
 		}
@@ -121,15 +121,15 @@ func (a *app) refuse(ctx context.Context) {
 
 // stages come in this order for these reasons:
 //
-//  1. taps that wait get their answers, new ones hear busy: from then on nothing is granted here;
-//  2. what the embedded Redis holds is settled, for it ends with this process: before anything that may be cut short;
-//  3. what others wait for ends: requests, connections, which the answers reach before, rehearsals, and payouts under way;
-//  4. rooms give their leases back, and rounds are left to the other instances' keepers, or to the next start;
+//  1. pending taps are answered, and new ones are refused as busy: nothing is granted here any more;
+//  2. the rounds in the embedded Redis are settled, since it ends with this process, before anything that may be cut short;
+//  3. active requests, connections (after the results of the taps were sent), rehearsals and payouts in flight are finished;
+//  4. rooms release their leases, and rounds are left to the keepers of other instances, or to the next start;
 //  5. settling ends;
-//  6. Redis and the books, which all of that used, close last.
+//  6. Redis and the ledger, which all of these used, are closed.
 func (a *app) stages() []stage {
 	return []stage{
-		{{doing: "answer the taps that wait", within: answerWithin, do: a.answerTaps}},
+		{{doing: "answer the taps that wait", within: answerWithin, do: a.answerPendingTaps}},
 		{{doing: "settle what the embedded Redis holds", within: settleWithin + tellWithin, do: a.settleEmbedded, needed: true}},
 		{
 			{doing: "answer the requests under way", within: finishWithin, do: a.finishRequests},
@@ -137,10 +137,10 @@ func (a *app) stages() []stage {
 			{doing: "note the end of rehearsals", within: finishWithin, do: a.endRehearsals},
 			waitFor("finish the payouts under way", finishWithin, &a.paying),
 		},
-		{{doing: "give the rooms back", within: leaveWithin, do: a.leaveRooms}},
+		{{doing: "give the rooms back", within: leaveWithin, do: a.closeRooms}},
 		{
 			{doing: "end settling", within: endWithin, do: a.waitForSettling},
-			waitFor("end keeping rounds", endWithin, &a.background),
+			waitFor("end keeping rounds", endWithin, &a.serving),
 		},
 		{
 			{doing: "disconnect from Redis", within: closeWithin, do: a.closeRedis},
@@ -149,20 +149,20 @@ func (a *app) stages() []stage {
 	}
 }
 
-func (a *app) answerTaps(ctx context.Context) error {
+func (a *app) answerPendingTaps(ctx context.Context) error {
 	if a.committer == nil {
 		return nil
 	}
 	return a.committer.Close(ctx)
 }
 
-// finishRequests waits for requests under way, and cuts their connections if they take too long.
+// finishRequests waits for active requests, and closes their connections if they take too long.
 func (a *app) finishRequests(ctx context.Context) error {
-	if a.answered == nil {
+	if a.requestsDone == nil {
 		return nil
 	}
 	select {
-	case err := <-a.answered:
+	case err := <-a.requestsDone:
 		return err
 	case <-ctx.Done():
 	}
@@ -184,7 +184,7 @@ func (a *app) endRehearsals(context.Context) error {
 	return nil
 }
 
-func (a *app) leaveRooms(context.Context) error {
+func (a *app) closeRooms(context.Context) error {
 	if a.rooms == nil {
 		return nil
 	}
@@ -193,8 +193,8 @@ func (a *app) leaveRooms(context.Context) error {
 }
 
 func (a *app) waitForSettling(context.Context) error {
-	if a.endSettling != nil {
-		a.endSettling()
+	if a.stopSettling != nil {
+		a.stopSettling()
 	}
 	a.settling.Wait()
 	return nil
@@ -211,8 +211,8 @@ func (a *app) closeRedis(context.Context) (err error) {
 }
 
 func (a *app) closeBooks(context.Context) (err error) {
-	if a.leave != nil {
-		err = a.leave()
+	if a.unlockDatabase != nil {
+		err = a.unlockDatabase()
 	}
 	if a.books != nil {
 		err = errors.Join(err, a.books.Close())

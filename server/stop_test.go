@@ -23,7 +23,7 @@ import (
 )
 
 // Supervisors kill what has not ended 30 s after SIGTERM: all bounds of a stop together are less.
-func TestTheBoundsOfAStopAreWithinWhatSupervisorsGive(t *testing.T) {
+func TestStopTimeoutsAreWithinSupervisorLimits(t *testing.T) {
 	for name, stages := range map[string][]stage{"serve": new(app).stages(), "settle": settleStages(nil, nil, nil, nil, nil, nil)} {
 		sum := time.Duration(0)
 		for _, stage := range stages {
@@ -42,7 +42,7 @@ func TestTheBoundsOfAStopAreWithinWhatSupervisorsGive(t *testing.T) {
 
 // A part that hangs, whatever its context says, is left behind at its bound, and named. The next stage begins then. Only a
 // needed part makes the stop fail.
-func TestAPartThatHangsIsLeftBehind(t *testing.T) {
+func TestStopContinuesPastAHangingPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		hang := make(chan struct{})
@@ -55,7 +55,7 @@ func TestAPartThatHangsIsLeftBehind(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "be needed") || strings.Contains(err.Error(), "for ever") {
 			t.Errorf("it ended with %v", err)
 		}
-		if last != 3*time.Second+2*lastWord {
+		if last != 3*time.Second+2*stopGrace {
 			t.Errorf("the last stage began after %v", last)
 		}
 		if text := log.String(); !strings.Contains(text, "wait for ever") || !strings.Contains(text, "fail at once") {
@@ -89,7 +89,7 @@ type tapStorm struct {
 func startTapStorm(t *testing.T, database string) *tapStorm {
 	t.Helper()
 	s := &tapStorm{instance: startInstance(t, "DATABASE_URL="+database)}
-	host := hostOf(t, s.instance)
+	host := loginHost(t, s.instance)
 	room := newRoom(t, host)
 	s.players = joinPlayers(t, room, 20, s.instance)
 	s.round = newRound(t, host, room, map[string]any{
@@ -106,9 +106,9 @@ func startTapStorm(t *testing.T, database string) *tapStorm {
 // awaitWins waits for so many more wins than were told by now.
 func (s *tapStorm) awaitWins(t *testing.T, more int) {
 	t.Helper()
-	before := len(toldTo(s.players))
+	before := len(collectResults(s.players))
 	testkit.Eventually(t, soon, func() error {
-		if told := len(toldTo(s.players)); told < before+more {
+		if told := len(collectResults(s.players)); told < before+more {
 			return fmt.Errorf("%d wins were told, want %d more than %d", told, more, before)
 		}
 		return nil
@@ -144,7 +144,7 @@ func (s *tapStorm) stop(t *testing.T, meanwhile func()) (code int, told map[game
 	t.Logf("stopped within %v", time.Since(began))
 	s.playing.Wait()
 	disconnectPlayers(s.players)
-	return code, toldTo(s.players)
+	return code, collectResults(s.players)
 }
 
 // missing takes out of told what the books hold, and returns how many are left.
@@ -171,7 +171,7 @@ func (s *tapStorm) missing(t *testing.T, database string, told map[game.Tap]game
 
 // Once, a stop had ten seconds in all, and one request whose body never came used them up before the embedded Redis was
 // settled: wins that were told ended with the process. Now that comes first, and has its own time.
-func TestAStopUnderLoadLosesNoWin(t *testing.T) {
+func TestStopUnderLoadLosesNoWin(t *testing.T) {
 	t.Parallel()
 	proxy, direct, database := proxiedPostgres(t)
 	s := startTapStorm(t, database)
@@ -246,7 +246,7 @@ func TestAStopEndsThoughTheDatabaseHangs(t *testing.T) {
 	}
 	proxy.Heal()
 	again := startInstance(t, "DATABASE_URL="+direct)
-	awaitSettled(t, hostOf(t, again), s.round)
+	awaitSettled(t, loginHost(t, again), s.round)
 }
 
 // A Redis of its own that hangs, with a database that does too, keeps neither an instance nor a settler beyond the bounds.
@@ -257,7 +257,7 @@ func TestAStopEndsThoughRedisHangs(t *testing.T) {
 	proxy, _, database := proxiedPostgres(t)
 	env := []string{"REDIS_URL=" + redis.URL, "DATABASE_URL=" + database}
 	in := startInstance(t, env...)
-	host := hostOf(t, in)
+	host := loginHost(t, in)
 	room := newRoom(t, host)
 	player := joinPlayers(t, room, 1, in)[0]
 	startRound(t, host, newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 10, "countdown_ms": 0}).ID)

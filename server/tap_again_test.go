@@ -12,8 +12,8 @@ import (
 	"redrain/internal/wire"
 )
 
-// tokenOf brings a new player into a room and returns their token.
-func tokenOf(t *testing.T, in *instance, room string) string {
+// issuePlayerToken brings a new player into a room and returns their token.
+func issuePlayerToken(t *testing.T, in *instance, room string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, in.url+"/api/rooms/"+room+"/players", strings.NewReader(`{"nickname":"小明"}`))
 	if err != nil {
@@ -39,12 +39,12 @@ func tokenOf(t *testing.T, in *instance, room string) string {
 //
 // Here a drop that was won has its first result for ever: on the same line, in another tab on another instance, when everything
 // is sold out, when the player has all that one may have, and after the end.
-func TestAWonDropKeepsItsFirstResult(t *testing.T) {
+func TestWonDropKeepsItsFirstResult(t *testing.T) {
 	t.Parallel()
 	a, b := startTwo(t, testkit.Redis(t).URL, "TAPS_PER_SECOND=1000")
-	host := hostOf(t, a)
+	host := loginHost(t, a)
 	room := newRoom(t, host)
-	token := tokenOf(t, a, room)
+	token := issuePlayerToken(t, a, room)
 	tab := testkit.Connect(t, testkit.Visit{URL: a.url, Room: room, Role: wire.RolePlayer, Token: token})
 	other := testkit.Connect(t, testkit.Visit{URL: b.url, Room: room, Role: wire.RolePlayer, Token: token})
 	round := newRound(t, host, room, map[string]any{

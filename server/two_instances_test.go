@@ -19,7 +19,7 @@ func TestTwoInstancesOneRedis(t *testing.T) {
 	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
-	host := hostOf(t, a)
+	host := loginHost(t, a)
 	room := newRoom(t, host)
 	for _, settings := range []map[string]any{
 		{"total_cents": 100_000, "packets": 800, "cap": 3, "pace": "even"},
@@ -93,7 +93,7 @@ func TestAnInstanceDiesInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	redis := testkit.Redis(t)
 	a, b := startTwo(t, redis.URL)
-	host := hostOf(t, b)
+	host := loginHost(t, b)
 	room := newRoom(t, host)
 	lost := joinPlayers(t, room, 20, a)
 	kept := joinPlayers(t, room, 20, b)

@@ -42,11 +42,11 @@ const (
 // of one active round a room keep the rehearsal apart from the audience. The bots connect to this instance over loopback, by HTTP and
 // WebSocket like players. Safe for concurrent use.
 type Rehearsals struct {
-	books    Books
-	sessions SessionIssuer
-	instance func() string // this instance's address, like http://127.0.0.1:8080
-	changed  func(ctx context.Context, room string)
-	log      *slog.Logger
+	books         Books
+	sessions      SessionIssuer
+	instance      func() string // this instance's address, like http://127.0.0.1:8080
+	notifyChanged func(ctx context.Context, room string)
+	log           *slog.Logger
 
 	ctx     context.Context //nolint:containedctx // canceled to stop all rehearsals
 	cancel  context.CancelFunc
@@ -58,7 +58,7 @@ type Rehearsals struct {
 
 // NewRehearsals returns Rehearsals; changed is called at the end of each. Close ends them.
 func NewRehearsals(books Books, passes SessionIssuer, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
-	r := &Rehearsals{books: books, sessions: passes, instance: instance, changed: changed, log: log, beginning: make(map[string]bool)}
+	r := &Rehearsals{books: books, sessions: passes, instance: instance, notifyChanged: changed, log: log, beginning: make(map[string]bool)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -157,7 +157,7 @@ func (r *Rehearsals) play(begun game.Rehearsal, round game.Round) {
 	if err := r.books.EndRehearsal(ctx, begun.Round, report, problem); err != nil {
 		r.log.Warn("cannot note the end of a rehearsal", "round", begun.Round, "error", err)
 	}
-	r.changed(ctx, begun.Room)
+	r.notifyChanged(ctx, begun.Room)
 }
 
 // joinsPerSecond is how many bots join a second.

@@ -53,8 +53,8 @@ type Memory struct {
 // maxRecorded is the largest time that is recorded, in µs; larger ones count as this.
 const maxRecorded = int64(time.Minute / time.Microsecond)
 
-// meter collects the measurements of all players. Safe for concurrent use.
-type meter struct {
+// measurements collects the measurements of all players. Safe for concurrent use.
+type measurements struct {
 	mu         sync.Mutex
 	connects   float64
 	latency    *hdrhistogram.Histogram
@@ -71,11 +71,11 @@ type broadcast struct {
 	reached     int
 }
 
-func (m *meter) connected(players int, took time.Duration) {
+func (m *measurements) connected(players int, took time.Duration) {
 	m.connects = float64(players) / took.Seconds()
 }
 
-func (m *meter) result(tapped time.Time, result wire.Result) {
+func (m *measurements) result(tapped time.Time, result wire.Result) {
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,7 +88,7 @@ func (m *meter) result(tapped time.Time, result wire.Result) {
 }
 
 // message records the arrival of a message that all players receive.
-func (m *meter) message(kind string, text []byte) {
+func (m *measurements) message(kind string, text []byte) {
 	if kind != wire.TypeDrops && kind != wire.TypeTally {
 		return
 	}
@@ -107,7 +107,7 @@ func (m *meter) message(kind string, text []byte) {
 	w.reached++
 }
 
-func (m *meter) report(opts Options, violations []string) *Report {
+func (m *measurements) report(opts Options, violations []string) *Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &Report{
@@ -124,7 +124,7 @@ func (m *meter) report(opts Options, violations []string) *Report {
 }
 
 // spread counts only messages that reached every player: the server may skip a tally for some, since only the latest matters.
-func (m *meter) spread(kind string, players int) Quantiles {
+func (m *measurements) spread(kind string, players int) Quantiles {
 	h := hdrhistogram.New(1, maxRecorded, 3)
 	for _, w := range m.broadcasts {
 		if w.kind == kind && w.reached == players {

@@ -56,7 +56,7 @@ type Swarm struct {
 	host    *Host
 	room    string
 	players []*Player
-	meter   meter
+	meter   measurements
 }
 
 // Play runs one round with a swarm of players, from joining to the audit of the books, and reports what was measured.

@@ -12,8 +12,7 @@ import (
 	"redrain/internal/game"
 )
 
-// Books stand in for the SQL side where a test is about something else: rooms, players and rounds in memory. Safe for
-// concurrent use.
+// Books is a fake ledger in memory, with rooms, players and rounds, for tests that need no database. Safe for concurrent use.
 type Books struct {
 	mu      sync.Mutex
 	rooms   map[string]game.Room
@@ -58,8 +57,8 @@ func (b *Books) Hang() (heal func()) {
 	}
 }
 
-// answers waits while reads hang.
-func (b *Books) answers(ctx context.Context) {
+// waitWhileHung waits while reads hang.
+func (b *Books) waitWhileHung(ctx context.Context) {
 	b.mu.Lock()
 	hung := b.hung
 	b.mu.Unlock()
@@ -133,7 +132,7 @@ func (b *Books) Nicknames(ctx context.Context, players []string) (map[string]str
 }
 
 func find[T any](ctx context.Context, b *Books, shelf map[string]T, key string) (T, error) {
-	b.answers(ctx)
+	b.waitWhileHung(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reads++

@@ -18,11 +18,11 @@ import (
 	"redrain/internal/wire"
 )
 
-// hearsWithin is how long a client waits for a message that must come. It is long for busy machines; nothing waits it out
-// that passes.
-const hearsWithin = 10 * time.Second
+// messageTimeout is how long a client waits for a message that must come. It is long, for busy machines; a test that passes never
+// waits that long.
+const messageTimeout = 10 * time.Second
 
-// Visit says as whom a client comes. Screens need neither token nor cookie.
+// Visit describes a connection of a Client: where, and in which role. Screens need neither token nor cookie.
 type Visit struct {
 	// URL is where the server is, http://host:port.
 	URL   string
@@ -35,9 +35,9 @@ type Visit struct {
 	Transport *http.Transport
 }
 
-// Client is one WebSocket connection of a test. It reads all the time, as a page does, so pings are answered; what it heard
-// waits until the test asks for it. It is closed with the test. Safe for concurrent use, but each kind of message is best
-// awaited by one goroutine.
+// Client is one WebSocket connection of a test. It reads all the time, as a page does, so pings are answered, and queues messages
+// until the test reads them. It is closed at the end of the test. Safe for concurrent use, but messages of one type should be
+// awaited by one goroutine only.
 type Client struct {
 	// Welcome is the first message that it heard.
 	Welcome wire.Welcome
@@ -60,7 +60,7 @@ type Message struct {
 	At   time.Time
 }
 
-// Connect comes in and reads the welcome; the test fails if the server does not let the client in.
+// Connect connects and reads the welcome; the test fails if the server refuses the connection.
 func Connect(t testing.TB, visit Visit) *Client {
 	t.Helper()
 	ws, _, err := visit.dial(t) //nolint:bodyclose // an upgrade has none
@@ -75,7 +75,7 @@ func Connect(t testing.TB, visit Visit) *Client {
 	return c
 }
 
-// Refused tries to come in and returns the status and the error's code of the refusal; being let in fails the test.
+// Refused tries to connect and returns the status and the code of the refusal; the test fails if the server accepts.
 func Refused(t testing.TB, visit Visit) (status int, code string) {
 	t.Helper()
 	ws, response, err := visit.dial(t) //nolint:bodyclose // the library has read and closed it
@@ -100,7 +100,7 @@ func Refused(t testing.TB, visit Visit) (status int, code string) {
 
 func (v Visit) dial(t testing.TB) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), hearsWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), messageTimeout)
 	defer cancel()
 	query := url.Values{"room": {v.Room}, "role": {string(v.Role)}}
 	if v.Token != "" {
@@ -144,7 +144,7 @@ func (c *Client) read() {
 	}
 }
 
-// Heard is everything heard so far, in order; awaiting messages does not change it.
+// Heard returns all messages received so far, in order, including those that were awaited.
 func (c *Client) Heard() []Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,13 +168,13 @@ func (c *Client) next(kind string, deadline <-chan time.Time) ([]byte, error) {
 		select {
 		case <-news:
 		case <-deadline:
-			return nil, fmt.Errorf("nothing within %v", hearsWithin)
+			return nil, fmt.Errorf("nothing within %v", messageTimeout)
 		}
 	}
 }
 
-// typeOf is the type field of a kind of message: wire.Encode fills it in.
-func typeOf(message wire.Message) string {
+// messageType is the type field of a kind of message: wire.Encode fills it in.
+func messageType(message wire.Message) string {
 	var head struct {
 		Type string `json:"type"`
 	}
@@ -184,13 +184,13 @@ func typeOf(message wire.Message) string {
 	return head.Type
 }
 
-// Expect waits for a message of M's type that match accepts (nil: any), and returns it. Earlier ones of the type are read
-// away; other types stay. Unknown fields fail the test: the wire's types are all of the protocol.
+// Expect waits for a message of M's type that match accepts (nil: any), and returns it. Earlier messages of the type are discarded;
+// those of other types stay queued. Unknown fields fail the test.
 func Expect[M wire.Message](c *Client, match func(M) bool) M {
 	c.t.Helper()
 	var message M
-	kind := typeOf(message)
-	timer := time.NewTimer(hearsWithin)
+	kind := messageType(message)
+	timer := time.NewTimer(messageTimeout)
 	defer timer.Stop()
 	skipped := 0
 	for {
@@ -212,7 +212,7 @@ func Expect[M wire.Message](c *Client, match func(M) bool) M {
 // All returns every message of M's type heard so far, in order.
 func All[M wire.Message](c *Client) []M {
 	c.t.Helper()
-	kind := typeOf(*new(M))
+	kind := messageType(*new(M))
 	var all []M
 	for _, heard := range c.Heard() {
 		if heard.Type != kind {
@@ -243,7 +243,7 @@ func (c *Client) SendFrame(kind websocket.MessageType, frame []byte) {
 
 // TrySend is SendFrame for a connection that may have ended.
 func (c *Client) TrySend(kind websocket.MessageType, frame []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), hearsWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), messageTimeout)
 	defer cancel()
 	return c.ws.Write(ctx, kind, frame)
 }
@@ -254,7 +254,7 @@ func (c *Client) Tap(round string, drop game.DropID) {
 	c.Send(fmt.Sprintf(`{"type":"tap","round":%q,"drop":%d}`, round, drop))
 }
 
-// TapAndHear touches a drop and waits for its result.
+// TapAndHear taps a drop and waits for its result.
 func (c *Client) TapAndHear(round string, drop game.DropID) wire.Result {
 	c.t.Helper()
 	c.Tap(round, drop)
@@ -286,19 +286,19 @@ func (c *Client) Ended() error {
 	c.t.Helper()
 	select {
 	case <-c.done:
-	case <-time.After(hearsWithin):
-		c.t.Fatalf("still connected after %v", hearsWithin)
+	case <-time.After(messageTimeout):
+		c.t.Fatalf("still connected after %v", messageTimeout)
 	}
 	return c.ended
 }
 
-// Leave closes the connection in order, as a page does that is left.
+// Leave closes the connection with a close frame, as a browser does when a page is closed.
 func (c *Client) Leave() {
 	_ = c.ws.Close(websocket.StatusNormalClosure, "") // the server may be gone already
 	<-c.done
 }
 
-// Drop cuts the connection without a word, as a lost network does.
+// Drop closes the connection without a close frame, like a lost network.
 func (c *Client) Drop() {
 	_ = c.ws.CloseNow()
 	<-c.done

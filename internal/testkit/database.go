@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	databaseReady = 60 * time.Second // until a started database must answer, on a busy machine too
-	databaseTries = 3                // with another port each
+	databaseStartTimeout  = 60 * time.Second // until a started database must answer, on a busy machine too
+	databaseStartAttempts = 3                // with another port each
 )
 
-// Database is a throwaway SQL server with an empty database. Its methods are for the test's own goroutine.
+// Database is a temporary SQL server with an empty database. Its methods are for the test's own goroutine.
 type Database struct {
 	URL string // as DATABASE_URL
 
@@ -30,7 +30,7 @@ type Database struct {
 	output  *lockedBuffer
 }
 
-// databaseKind is what differs between SQL servers. The functions get a folder that belongs to whoever runs the server.
+// databaseKind is what differs between SQL servers. dir is the data folder, owned by the user that runs the server.
 type databaseKind struct {
 	name, program, debianPackage string
 	find                         func() (folder string, err error) // where its programs are
@@ -51,13 +51,13 @@ func startDatabase(t testing.TB, kind databaseKind) (*Database, error) {
 		return nil, err
 	}
 	d := &Database{kind: kind, dir: dir}
-	if err := d.own(dir); err != nil {
+	if err := d.chownToOwner(dir); err != nil {
 		return nil, errors.Join(err, d.remove())
 	}
-	if out, err := d.as(kind.prepare(folder, dir)).CombinedOutput(); err != nil {
+	if out, err := d.runAsOwner(kind.prepare(folder, dir)).CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare %s: %w: %s", kind.name, err, out), d.remove())
 	}
-	for range databaseTries {
+	for range databaseStartAttempts {
 		d.port = FreePort(t)
 		if err = d.start(folder); err == nil {
 			d.URL = kind.url(d.port, firstDatabase)
@@ -70,7 +70,7 @@ func startDatabase(t testing.TB, kind databaseKind) (*Database, error) {
 const firstDatabase = "redrain"
 
 func (d *Database) start(folder string) error {
-	cmd := d.as(d.kind.run(folder, d.dir, d.port))
+	cmd := d.runAsOwner(d.kind.run(folder, d.dir, d.port))
 	d.output = new(lockedBuffer)
 	cmd.Stdout, cmd.Stderr = d.output, d.output
 	process, err := startProcess(cmd)
@@ -78,7 +78,7 @@ func (d *Database) start(folder string) error {
 		return err
 	}
 	d.process = process
-	deadline := time.After(databaseReady)
+	deadline := time.After(databaseStartTimeout)
 	for {
 		err := d.kind.create(d.port, firstDatabase)
 		if err == nil {
@@ -108,7 +108,7 @@ func (d *Database) Restart(t testing.TB) {
 	d.Kill(t)
 	folder, err := d.kind.find()
 	// The children of a killed server may need a moment to notice.
-	Eventually(t, databaseReady, func() error { return errors.Join(err, d.start(folder)) })
+	Eventually(t, databaseStartTimeout, func() error { return errors.Join(err, d.start(folder)) })
 }
 
 func (d *Database) end() error { return errors.Join(d.process.kill(), d.remove()) }
@@ -124,8 +124,8 @@ func (d *Database) remove() (err error) {
 	return err
 }
 
-// owner is who runs the servers: they refuse to be run by root.
-func owner() *syscall.Credential {
+// findServerUser returns the user that runs the servers, which refuse to run as root; nil: the current user.
+func findServerUser() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
 	}
@@ -141,16 +141,16 @@ func owner() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-func (d *Database) own(dir string) error {
-	if credential := owner(); credential != nil {
+func (d *Database) chownToOwner(dir string) error {
+	if credential := findServerUser(); credential != nil {
 		return os.Chown(dir, int(credential.Uid), int(credential.Gid))
 	}
 	return nil
 }
 
-// as makes a command run as the owner of the data.
-func (d *Database) as(cmd *exec.Cmd) *exec.Cmd {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: owner()}
+// runAsOwner makes a command run as the owner of the data.
+func (d *Database) runAsOwner(cmd *exec.Cmd) *exec.Cmd {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: findServerUser()}
 	cmd.Dir = d.dir
 	cmd.Env = append(os.Environ(), "HOME="+d.dir, "LC_ALL=C")
 	return cmd

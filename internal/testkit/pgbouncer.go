@@ -49,7 +49,7 @@ func pgbouncer(behind *url.URL, pool int) databaseKind {
 			return exec.Command(folder+"/pgbouncer", dir+"/ini")
 		},
 		url:    pooled,
-		create: func(port int, name string) error { return answersPostgres(pooled(port, name)) },
+		create: func(port int, name string) error { return pingPostgres(pooled(port, name)) },
 	}
 }
 
@@ -68,7 +68,7 @@ max_client_conn = 200
 `, behind.Hostname(), behind.Port(), behind.User.Username(), strconv.Itoa(port), pool)
 }
 
-func answersPostgres(url string) (err error) {
+func pingPostgres(url string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	redisStarts  = 5                // tries with another port before a start fails
-	redisReady   = 10 * time.Second // until a started server must answer
-	redisAnswers = time.Second      // until one answer must be there
+	redisStartAttempts = 5                // tries with another port before a start fails
+	redisStartTimeout  = 10 * time.Second // until a started server must answer
+	redisReplyTimeout  = time.Second      // until one answer must be there
 )
 
 // RedisServer is a real redis-server of one test, with an empty data folder. Its methods are for the
@@ -48,7 +48,7 @@ func Redis(t testing.TB, args ...string) *RedisServer {
 	r := &RedisServer{t: t, dir: t.TempDir(), args: args}
 	t.Cleanup(r.Kill)
 	var err error
-	for range redisStarts {
+	for range redisStartAttempts {
 		r.port = FreePort(t)
 		if err = r.start(); err == nil {
 			r.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port))
@@ -115,7 +115,7 @@ func (r *RedisServer) start() error {
 }
 
 func (r *RedisServer) waitUntilReady() error {
-	deadline := time.After(redisReady)
+	deadline := time.After(redisStartTimeout)
 	for {
 		err := r.ping()
 		if err == nil {
@@ -125,7 +125,7 @@ func (r *RedisServer) waitUntilReady() error {
 		case <-r.process.exited:
 			return errors.New("redis-server exited")
 		case <-deadline:
-			return fmt.Errorf("no answer within %v: %w", redisReady, err)
+			return fmt.Errorf("no answer within %v: %w", redisStartTimeout, err)
 		case <-time.After(pollEvery):
 		}
 	}
@@ -134,12 +134,12 @@ func (r *RedisServer) waitUntilReady() error {
 // ping is nil when this very process answers. Another server could have taken the port in between, so
 // the process id counts too.
 func (r *RedisServer) ping() error {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)), redisAnswers)
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)), redisReplyTimeout)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(redisAnswers)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(redisReplyTimeout)); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(conn, "PING\r\nINFO server\r\nQUIT\r\n"); err != nil {

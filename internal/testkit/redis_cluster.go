@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// clusterReady is until a started cluster must serve all slots, with its replicas in step.
-const clusterReady = 30 * time.Second
+// clusterStartTimeout is until a started cluster must serve all slots, with its replicas in step.
+const clusterStartTimeout = 30 * time.Second
 
 // RedisCluster is a real Redis Cluster of one test. Its methods are for the test's own goroutine.
 type RedisCluster struct {
@@ -49,32 +49,34 @@ func (c *RedisCluster) join() {
 	c.t.Helper()
 	n := len(c.Masters)
 	for i, master := range c.Masters {
-		c.do(master, "cluster", "set-config-epoch", i+1)
-		c.do(master, "cluster", "addslotsrange", 16384*i/n, 16384*(i+1)/n-1)
+		c.mustRunCommand(master, "cluster", "set-config-epoch", i+1)
+		c.mustRunCommand(master, "cluster", "addslotsrange", 16384*i/n, 16384*(i+1)/n-1)
 	}
 	host, port, _ := net.SplitHostPort(c.Masters[0].Addr)
 	bus := c.Masters[0].arg("--cluster-port")
-	for _, node := range c.all() {
-		c.do(node, "cluster", "meet", host, port, bus)
+	for _, node := range c.allNodes() {
+		c.mustRunCommand(node, "cluster", "meet", host, port, bus)
 	}
-	Eventually(c.t, clusterReady, func() error { return c.each(c.all(), "cluster", "info", fmt.Sprintf("cluster_known_nodes:%d\r", 2*n)) })
+	Eventually(c.t, clusterStartTimeout, func() error {
+		return c.checkNodes(c.allNodes(), "cluster", "info", fmt.Sprintf("cluster_known_nodes:%d\r", 2*n))
+	})
 	for i, master := range c.Masters {
-		id := c.do(master, "cluster", "myid")
-		Eventually(c.t, clusterReady, func() error { // once it has heard of its master
-			_, err := c.ask(c.Replicas[i], "cluster", "replicate", id)
+		id := c.mustRunCommand(master, "cluster", "myid")
+		Eventually(c.t, clusterStartTimeout, func() error { // once it has heard of its master
+			_, err := c.runCommand(c.Replicas[i], "cluster", "replicate", id)
 			return err
 		})
 	}
-	Eventually(c.t, clusterReady, func() error { return c.each(c.all(), "cluster", "info", "cluster_state:ok") })
-	Eventually(c.t, clusterReady, func() error { return c.each(c.Replicas, "info", "replication", "master_link_status:up") })
-	Eventually(c.t, clusterReady, func() error { return c.each(c.Masters, "info", "replication", "state=online") })
-	Eventually(c.t, clusterReady, func() error { return c.known() })
+	Eventually(c.t, clusterStartTimeout, func() error { return c.checkNodes(c.allNodes(), "cluster", "info", "cluster_state:ok") })
+	Eventually(c.t, clusterStartTimeout, func() error { return c.checkNodes(c.Replicas, "info", "replication", "master_link_status:up") })
+	Eventually(c.t, clusterStartTimeout, func() error { return c.checkNodes(c.Masters, "info", "replication", "state=online") })
+	Eventually(c.t, clusterStartTimeout, func() error { return c.checkReplicasKnown() })
 }
 
-// known is nil once every node knows every replica as one: then no client is sent to where nothing is.
-func (c *RedisCluster) known() error {
-	for _, node := range c.all() {
-		text, err := c.ask(node, "cluster", "nodes")
+// checkReplicasKnown is nil once every node knows every replica as one: then no client is sent to where nothing is.
+func (c *RedisCluster) checkReplicasKnown() error {
+	for _, node := range c.allNodes() {
+		text, err := c.runCommand(node, "cluster", "nodes")
 		if err != nil {
 			return err
 		}
@@ -85,14 +87,14 @@ func (c *RedisCluster) known() error {
 	return nil
 }
 
-func (c *RedisCluster) all() []*RedisServer {
+func (c *RedisCluster) allNodes() []*RedisServer {
 	return append(append([]*RedisServer{}, c.Masters...), c.Replicas...)
 }
 
-// each is nil when all nodes answer a command, of two words, with the given text somewhere.
-func (c *RedisCluster) each(nodes []*RedisServer, command, sub, want string) error {
+// checkNodes is nil when all nodes answer a command, of two words, with the given text somewhere.
+func (c *RedisCluster) checkNodes(nodes []*RedisServer, command, sub, want string) error {
 	for _, node := range nodes {
-		text, err := c.ask(node, command, sub)
+		text, err := c.runCommand(node, command, sub)
 		if err != nil {
 			return err
 		}
@@ -106,7 +108,7 @@ func (c *RedisCluster) each(nodes []*RedisServer, command, sub, want string) err
 // Owner returns which pair of a master and a replica has a key's slot, as the cluster was made.
 func (c *RedisCluster) Owner(key string) int {
 	c.t.Helper()
-	slot, err := strconv.Atoi(c.do(c.Masters[0], "cluster", "keyslot", key))
+	slot, err := strconv.Atoi(c.mustRunCommand(c.Masters[0], "cluster", "keyslot", key))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func (c *RedisCluster) Owner(key string) int {
 func (c *RedisCluster) AwaitMaster(node *RedisServer, within time.Duration) time.Time {
 	c.t.Helper()
 	Eventually(c.t, within, func() error {
-		role, err := c.ask(node, "role")
+		role, err := c.runCommand(node, "role")
 		if err == nil && !strings.HasPrefix(role, "[master") {
 			err = fmt.Errorf("%s is still %.20s", node.Addr, role)
 		}
@@ -131,19 +133,19 @@ func (c *RedisCluster) AwaitMaster(node *RedisServer, within time.Duration) time
 	return time.Now()
 }
 
-func (c *RedisCluster) do(node *RedisServer, command ...any) string {
+func (c *RedisCluster) mustRunCommand(node *RedisServer, command ...any) string {
 	c.t.Helper()
-	text, err := c.ask(node, command...)
+	text, err := c.runCommand(node, command...)
 	if err != nil {
 		c.t.Fatalf("%v on %s: %v", command, node.Addr, err)
 	}
 	return text
 }
 
-func (c *RedisCluster) ask(node *RedisServer, command ...any) (string, error) {
+func (c *RedisCluster) runCommand(node *RedisServer, command ...any) (string, error) {
 	client := redis.NewClient(&redis.Options{Addr: node.Addr, MaxRetries: -1, Protocol: 2})
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(c.t.Context(), redisAnswers)
+	ctx, cancel := context.WithTimeout(c.t.Context(), redisReplyTimeout)
 	defer cancel()
 	answer, err := client.Do(ctx, command...).Result()
 	return fmt.Sprint(answer), err

@@ -8,14 +8,14 @@ import (
 func TestRedisClusterFailsOver(t *testing.T) {
 	cluster := NewRedisCluster(t, 3)
 	owner := cluster.Owner("{foo}")
-	cluster.do(cluster.Masters[owner], "set", "{foo}", "1")
+	cluster.mustRunCommand(cluster.Masters[owner], "set", "{foo}", "1")
 	killed := time.Now()
 	cluster.Masters[owner].Kill()
 	if took := cluster.AwaitMaster(cluster.Replicas[owner], 20*time.Second).Sub(killed); took < time.Second {
 		t.Errorf("the replica took over after %v, before the node timeout", took)
 	}
 	Eventually(t, 5*time.Second, func() error {
-		_, err := cluster.ask(cluster.Replicas[owner], "set", "{foo}", "2")
+		_, err := cluster.runCommand(cluster.Replicas[owner], "set", "{foo}", "2")
 		return err
 	})
 }

@@ -22,7 +22,7 @@ func Missing(t testing.TB, program, debianPackage string) {
 	if os.Getenv("CI") == "true" {
 		t.Fatal(reason)
 	}
-	tellGoTest(reason)
+	printSkipReason(reason)
 	t.Skip(reason)
 }
 
@@ -30,14 +30,13 @@ func missingReason(program, debianPackage string) string {
 	return fmt.Sprintf("%s is not installed (make test installs Debian's %s)", program, debianPackage)
 }
 
-// told keeps the reasons that tellGoTest has passed on.
-var told sync.Map
+// reportedReasons holds the reasons that printSkipReason has written.
+var reportedReasons sync.Map
 
-// tellGoTest writes to the standard error of the go command that runs this test, once a reason: without
-// -v it keeps the output of packages that pass to itself, and skips would go unnoticed. Only Linux shows
-// a parent's files; elsewhere go test -v tells.
-func tellGoTest(reason string) {
-	if _, known := told.LoadOrStore(reason, true); known || testing.Verbose() {
+// printSkipReason writes each reason once to the standard error of the go command that runs this test: without -v that command
+// hides the output of packages that pass, so skips would go unnoticed. It works only on Linux, where /proc has the parent's files.
+func printSkipReason(reason string) {
+	if _, known := reportedReasons.LoadOrStore(reason, true); known || testing.Verbose() {
 		return
 	}
 	stderr, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/2", os.Getppid()), os.O_WRONLY|os.O_APPEND, 0)

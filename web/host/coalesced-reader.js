@@ -152,7 +152,7 @@ const AGAIN_MS = 60_000;
 
 /**
  * @template T
- * @typedef {object} TallyRefresher
+ * @typedef {object} ServerDataOptions
  * @property {Store} [store] hears the notices; everything is read again when its connection was lost and is back
  * @property {string[]} [codes] of the notices after which everything is read again
  * @property {string[]} [newCodes] of the notices after which it is enough to read what is new
@@ -165,7 +165,7 @@ const AGAIN_MS = 60_000;
  * for slow and failed reads.
  * @template T
  * @param {(reading: Reading<any>) => Promise<T>} read
- * @param {TallyRefresher<NoInfer<T>>} freshness
+ * @param {ServerDataOptions<NoInfer<T>>} options
  * @returns {{value: T|null, error: string, refresh: () => void, change: (change: (value: T|null) => T) => void}}
  */
 export function useServerData(read, { store, codes = [], newCodes = [], also = [], every }) {

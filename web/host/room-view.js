@@ -84,7 +84,7 @@ export function RoomView({ code, tab, loggedOut }) {
       <a class="quiet-button room-back" href="#" data-test="back">← ${t('rooms.title')}</a>
       <h1 class="room-name" data-test="room-title"><${Name} text=${store.room.value?.name ?? code} /></h1>
       <${ConnectionBadge} connection=${connection} />
-      <${TallyAge} freshness=${live.freshness} />
+      <${TallyAge} refresher=${live.refresher} />
       <button type="button" class="quiet-button" data-test="show-keys" aria-label=${t('keys.title')} title=${t('keys.title')} onClick=${() => setHelping(true)}>⌨</button>
     </header>
     <${RoomTabs} code=${code} tab=${tab} />

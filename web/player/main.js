@@ -9,7 +9,7 @@
  * open-all, closed (data-count), own-rank (data-rank), rank (data-rank); history with own-round (data-round, data-cents) and
  * balance (data-cents); check, check-page (data-step), findings (data-right, data-algorithm, data-drops), check-covers, amount (data-number), check-back; message,
  * action; connection (data-state), sound, calm, language, toast.
- * window.redrain: see exposed.js. Taps are real pointer events on the canvas, or clicks on the cells.
+ * window.redrain: see test-hooks.js. Taps are real pointer events on the canvas, or clicks on the cells.
  */
 import { addWords } from '../shared/i18n.js';
 import { codeInPath, startPage } from '../shared/start-page.js';

@@ -51,7 +51,7 @@ export function ScreenPage({ code }) {
       ${scene === 'waiting' ? html`<div class="screen-room"><${TotalsBand} live=${live.value} code=${code} /></div>` // its name stands below, large
         : html`<h1 class="screen-room" data-test="room-name"><${Name} text=${store.room.value?.name ?? ''} /></h1>`}
       <${Controls} />
-      <${TallyAge} freshness=${live.value.freshness} />
+      <${TallyAge} refresher=${live.value.refresher} />
       <${ConnectionBadge} connection=${connection} />
       <span class="screen-online" data-test="online" data-count=${store.online.value}>${t('online', { n: store.online.value })}</span>
     </header>

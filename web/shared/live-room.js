@@ -5,7 +5,7 @@ import { Store } from './store.js';
 
 /** @import {Role} from './messages.js' */
 
-/** @typedef {{clock: Clock, store: Store, connection: Connection, freshness: TallyRefresher, close: () => void}} Live */
+/** @typedef {{clock: Clock, store: Store, connection: Connection, refresher: TallyRefresher, close: () => void}} Live */
 
 /**
  * Connects to a room: a WebSocket whose messages update a store, and a fallback that reads the round when no messages come.
@@ -26,8 +26,8 @@ export function connectRoom(code, role, diagnose) {
   });
   const sleep = reconnectOnWake(connection);
   connection.open();
-  const freshness = new TallyRefresher({ store, connection, role, stamp: () => clock.stamp() });
-  return { clock, store, connection, freshness, close: () => { sleep(); freshness.stop(); connection.end(); store.stop(); } };
+  const refresher = new TallyRefresher({ store, connection, role, stamp: () => clock.stamp() });
+  return { clock, store, connection, refresher, close: () => { sleep(); refresher.stop(); connection.end(); store.stop(); } };
 }
 
 /** @param {string} code @param {Role} role */

@@ -116,9 +116,9 @@ const isUnsettled = ({ phase, frozen }) => !frozen && (phase === 'countdown' || 
 
 /**
  * Shows that the tally is old. It is no live region, since it changes every second.
- * @param {{freshness: TallyRefresher}} props
+ * @param {{refresher: TallyRefresher}} props
  */
-export function TallyAge({ freshness }) {
-  const seconds = freshness.age.value;
+export function TallyAge({ refresher }) {
+  const seconds = refresher.age.value;
   return seconds > 0 && html`<span class="tally-age" data-test="tally-age" data-seconds=${seconds}>${t('tally.age', { n: seconds })}</span>`;
 }

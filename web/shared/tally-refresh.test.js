@@ -35,11 +35,11 @@ function page(role = 'screen', random = () => 0) {
     ended.addEventListener('abort', () => reject(new Error('aborted')));
     asked.push({ id, at: time.now(), answer: (answer) => then(() => resolve(answer)), fail: () => then(() => reject(new Error('refused'))) });
   });
-  const freshness = new TallyRefresher({ store, connection, role, stamp: time.now, read, random });
-  ends.push(() => freshness.stop(), () => store.stop());
+  const refresher = new TallyRefresher({ store, connection, role, stamp: time.now, read, random });
+  ends.push(() => refresher.stop(), () => store.stop());
   connection.state.value = 'open';
   store.receive(server('welcome'));
-  return { store, connection, freshness, asked, times: () => asked.map(({ at }) => at) };
+  return { store, connection, refresher, asked, times: () => asked.map(({ at }) => at) };
 }
 
 /** Does something, and lets the page hear of it. */
@@ -66,12 +66,12 @@ test('a screen without messages for 5 s reads the round, shows it, and reads aga
 });
 
 test('nothing is read while tallies come', async () => {
-  const { store, asked, freshness } = page();
+  const { store, asked, refresher } = page();
   for (let serial = 42; serial < 60; serial++) {
     store.receive({ ...tally, serial });
     await pass(2_000);
   }
-  assert.deepEqual([asked.length, freshness.age.value], [0, 0]);
+  assert.deepEqual([asked.length, refresher.age.value], [0, 0]);
 });
 
 test('a round message is heard as well as a tally', async () => {
@@ -130,7 +130,7 @@ test('nothing is asked on hold, without a connection, or of a draft', async () =
   const early = page();
   early.store.receive({ type: 'round', round: { ...round, id: 'x', phase: 'draft' } });
   await pass(60_000);
-  for (const { asked, freshness } of [held, cut, early]) assert.deepEqual([asked.length, freshness.age.value], [0, 0]);
+  for (const { asked, refresher } of [held, cut, early]) assert.deepEqual([asked.length, refresher.age.value], [0, 0]);
   held.store.receive({ type: 'round', round });
   cut.connection.state.value = 'open';
   await pass(5_000);
@@ -146,21 +146,21 @@ test('an answer that a round message overtook is dropped', async () => {
 });
 
 test('figures are said to be old from 15 s on, and no more once there are newer ones', async () => {
-  const { asked, freshness } = page();
+  const { asked, refresher } = page();
   for (let i = 0; i < 29; i++) { await pass(500); await asked.at(-1)?.fail(); }
-  assert.equal(freshness.age.value, 0);
+  assert.equal(refresher.age.value, 0);
   await pass(500);
-  assert.equal(freshness.age.value, 15);
+  assert.equal(refresher.age.value, 15);
   await pass(2_000);
-  assert.equal(freshness.age.value, 17);
+  assert.equal(refresher.age.value, 17);
   await asked.at(-1)?.answer({ round, tally });
-  assert.equal(freshness.age.value, 0);
+  assert.equal(refresher.age.value, 0);
 });
 
 test('after its end nothing is asked, and an answer on its way changes nothing', async () => {
-  const { store, asked, freshness } = page();
+  const { store, asked, refresher } = page();
   await pass(5_000);
-  freshness.stop();
+  refresher.stop();
   await asked[0].answer({ round: { ...round, phase: 'settled' }, tally });
   await pass(60_000);
   assert.deepEqual([asked.length, store.round.value?.phase], [1, 'raining']);
