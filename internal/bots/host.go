@@ -25,7 +25,7 @@ type Host struct {
 
 const requestTimeout = 30 * time.Second
 
-// NewHostToken returns a host that has not logged in yet.
+// NewHost returns a host that has not logged in yet.
 func NewHost(instance string) *Host {
 	return &Host{Instance: strings.TrimRight(instance, "/"), client: newClient("")}
 }
