@@ -167,7 +167,7 @@ func (s *browserPage) download(selector string) []byte {
 	return content
 }
 
-// checkBooksOfAllRounds finds every round's books right, on the page as behind it, and then those of the whole evening.
+// checkBooksOfAllRounds checks every round's books, on the page and over the API, and then the sums of all rounds.
 func (e *eventPages) checkBooksOfAllRounds() {
 	e.t.Helper()
 	var budgets, claimed, refunded int64

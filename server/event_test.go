@@ -15,7 +15,7 @@ type browserSite struct {
 	*instance
 	browser  *testkit.Browser
 	database string     // the file
-	books    *bots.Host // looks things up behind the pages' back
+	books    *bots.Host // reads the books over the API
 }
 
 func newBrowserSite(t *testing.T) *browserSite {
@@ -39,9 +39,9 @@ type eventPages struct {
 	host, hostAgain, screen, ann, annsTab, bob *browserPage
 }
 
-// An evening of three rounds by clicking, tapping and typing only, as its host, its guests and the wall see it, on devices of
-// each size and in both languages: what every page shows adds up to the books to the cent, nothing is asked of any other site,
-// and the content policy stops nothing. On tablets it ends after the first round.
+// Three rounds are played in browsers by clicking, tapping and typing only, with a host, players and a big screen, in each size and
+// both languages: what every page shows agrees with the books to the cent, nothing is requested from other sites, and the content
+// security policy blocks nothing. On tablets it ends after the first round.
 func TestThreeRoundsByClickingOnEveryScreen(t *testing.T) {
 	t.Parallel()
 	v := newBrowserSite(t)
@@ -154,7 +154,7 @@ func (e *eventPages) makeRoom() {
 
 // joinPlayers opens the big screen, and brings Ann in by the code and Bob by the link of the QR code.
 //
-// Elsewhere a new player was accepted but missing from the host's list. Here they are listed at once.
+// New players must be in the host's list at once.
 func (e *eventPages) joinPlayers() {
 	e.t.Helper()
 	e.host.click("tab-players")

@@ -145,7 +145,7 @@ func joinPlayers(t testing.TB, room string, count int, instances ...*instance) [
 	return players
 }
 
-// leave disconnects players, many at once.
+// disconnectPlayers disconnects players concurrently.
 func disconnectPlayers(players []*bots.Player) {
 	var leaving sync.WaitGroup
 	for _, p := range players {

@@ -22,7 +22,7 @@ type hostPages struct {
 	window, other *browserPage
 }
 
-// What a host does besides running an evening as planned, by clicking and typing only, on a phone: what one window does the
+// What a host does besides playing rounds as planned, by clicking and typing only, on a phone: what one window does the
 // other shows without a reload.
 func TestTheHostsPage(t *testing.T) {
 	t.Parallel()

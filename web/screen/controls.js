@@ -6,7 +6,7 @@ import { html, useEffect, useState } from '../shared/view.js';
 
 const SHOWN_MS = 3000;
 
-/** What whoever set the screen up needs now and then. On the wall it vanishes, with the pointer, until the pointer moves. */
+/** The controls of the screen. They are hidden, like the pointer, until the pointer moves. */
 export function Controls() {
   useEffect(hideWhenStill, []);
   return html`<div class="screen-controls"><${FullScreenButton} /><${CalmSwitch} /><${LanguageSwitch} /></div>`;

@@ -1,5 +1,5 @@
 /**
- * The page /screen/CODE : the big screen on the wall.
+ * The page /screen/CODE : the big screen.
  *
  * body[data-phase]: loading, failed, waiting, countdown, raining, closed.
  * data-test: room-name, qr, join-code (data-code), online (data-count), tally-age (data-seconds), next-round (data-at), countdown, seconds, claimed-cents and left-cents
