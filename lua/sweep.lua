@@ -1,4 +1,4 @@
--- sweep: removes a page of the marks in a room that are no instance's any more. report.lua says what they are.
+-- sweep: removes marks of instances that are gone from the players of a room's presence, a page at a time. report.lua describes the hash.
 --
 -- KEYS:  presence
 -- ARGV:  cursor page
@@ -17,8 +17,8 @@ for name in string.gmatch(names, '%S+') do
 end
 
 local removed = 0
--- Takes the marks that nobody owns from a player's.
-local function clean(player, marks)
+-- Removes the marks of a player that belong to no instance.
+local function remove_orphaned_marks(player, marks)
   local list, gone = '', 0
   for mark in string.gmatch(marks, '%d+') do
     if owned[mark] then list = list .. ' ' .. mark else gone = gone + 1 end
@@ -30,7 +30,7 @@ end
 
 local found = redis.call('HSCAN', presence, cursor, 'COUNT', page)
 for i = 1, #found[2], 2 do
-  if string.sub(found[2][i], 1, 1) ~= '@' then clean(found[2][i], found[2][i + 1]) end
+  if string.sub(found[2][i], 1, 1) ~= '@' then remove_orphaned_marks(found[2][i], found[2][i + 1]) end
 end
 if removed > 0 then
   redis.call('HSET', presence, '@', last .. ' ' .. math.max(0, tonumber(garbage) - removed) .. names)

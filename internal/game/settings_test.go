@@ -48,7 +48,7 @@ var budgetLimits = []limit{
 	{"packets above", func(s *Settings) { s.Total, s.Packets = MaxTotal, 1_000_001 }, "packets out_of_range"},
 
 	{"total = packets × min", func(s *Settings) { s.Total, s.Packets, s.Min = 60, 20, 3 }, ""},
-	// Case 2: elsewhere a budget below packets × min failed in the middle of a round. Here it is refused, and exactly that much is fine.
+	// Elsewhere a budget below packets × min failed in the middle of a round. Here it is refused, and exactly that much is fine.
 	{"total below packets × min", func(s *Settings) { s.Total, s.Packets, s.Min = 59, 20, 3 }, "total_cents budget_too_small"},
 	{"19 cents for 20", func(s *Settings) { s.Total = 19 }, "total_cents budget_too_small"},
 	{"20 cents for 20", func(s *Settings) { s.Total = 20 }, ""},

@@ -161,7 +161,7 @@ func middle(t *rapid.T, rest, left, low, high, r Cents) Cents {
 	return (first + last) / 2
 }
 
-// Case 4: the second-to-last was always the lowest elsewhere. Here each position's mean over many rounds is the budget's mean, within
+// The second-to-last was always the lowest elsewhere. Here each position's mean over many rounds is the budget's mean, within
 // four standard errors; the secrets are fixed, so this is no lottery.
 func TestPositionsHaveTheSameMean(t *testing.T) {
 	const rounds = 3000
@@ -241,7 +241,7 @@ func TestDealtRoundsHoldExactlyTheirTiers(t *testing.T) {
 	}
 }
 
-// Case 3: elsewhere a fixed amount, rounded for each packet, left the last one negative. Here the rest is spread, a cent each.
+// Elsewhere a fixed amount, rounded for each packet, left the last one negative. Here the rest is spread, a cent each.
 func TestEqualPacketsDifferByACentAtMost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyBudget(t)

@@ -10,14 +10,14 @@ import (
 	"redrain/internal/testkit"
 )
 
-// crowded is a crew of so many players at every instance, other ones at each; the first holds the lease.
-func crowded(t *testing.T, url, room string, instances, players int) *crew {
-	c := newTeam(t, url, instances).crew(t, room, time.Now().UnixMilli())
+// crowded is a presenceFleet of so many players at every instance, other ones at each; the first holds the lease.
+func crowded(t *testing.T, url, room string, instances, players int) *presenceFleet {
+	c := newTeam(t, url, instances).newPresenceFleet(t, room, time.Now().UnixMilli())
 	for who := range instances {
 		for n := range players {
-			c.open(who, fmt.Sprintf("player-%d-of-%d", n, who))
+			c.openTab(who, fmt.Sprintf("player-%d-of-%d", n, who))
 		}
-		for c.places[who].HasChanges() {
+		for c.instances[who].HasChanges() {
 			c.told(who, 500)
 		}
 	}
@@ -28,11 +28,11 @@ func crowded(t *testing.T, url, room string, instances, players int) *crew {
 }
 
 // told is one report that comes through, with up to so many changes.
-func (c *crew) told(who, most int) game.Reports {
-	at, r := &c.places[who], c.team[who]
+func (c *presenceFleet) told(who, most int) game.Reports {
+	at, r := &c.instances[who], c.team[who]
 	r.now.Store(c.now)
 	own := game.Report{Online: at.Online(), Changes: at.Next(most)}
-	all, err := r.Report(context.Background(), c.room, own, leaseOfCrew)
+	all, err := r.Report(context.Background(), c.room, own, fleetLease)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -41,13 +41,13 @@ func (c *crew) told(who, most int) game.Reports {
 }
 
 // cost is how many commands the script of an idle report runs, and how many bytes their keys, fields and the reply have.
-func (c *crew) cost(who int) (commands, bytes int) {
-	at, r := &c.places[who], c.team[who]
+func (c *presenceFleet) cost(who int) (commands, bytes int) {
+	at, r := &c.instances[who], c.team[who]
 	told := at.Next(500)
 	if len(told.Joined)+len(told.Left) > 0 {
 		c.t.Fatal("the instance is not idle")
 	}
-	lease := leaseOfCrew.Milliseconds()
+	lease := fleetLease.Milliseconds()
 	reply, calls := r.spied(context.Background(), reportScript, c.keys(), r.instance, "", at.Online(), 0, lease, 3_600_000,
 		3_600_000, "", told.Mark, told.Since, told.Serial, told.Unsent, "", "")
 	if mark := reply[5].(int64); mark != told.Mark {
@@ -87,9 +87,9 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 	const players = 5000
 	c := crowded(t, testkit.Redis(t).URL, "ROOM", 2, players)
 	for n := range players / 2 { // half of them are at the other instance too
-		c.open(0, fmt.Sprintf("player-%d-of-1", n))
+		c.openTab(0, fmt.Sprintf("player-%d-of-1", n))
 	}
-	for c.places[0].HasChanges() {
+	for c.instances[0].HasChanges() {
 		c.told(0, 500)
 	}
 	if got := c.told(0, 500); got.Online != 2*players || got.Garbage != 0 {
@@ -114,7 +114,7 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 	if got := c.told(0, 500); got.Online != players+players/2 || got.Garbage != 0 || removed != players {
 		t.Errorf("%d are online, garbage is %d, %d marks were removed in %d pages", got.Online, got.Garbage, removed, pages)
 	}
-	for back := true; back || c.places[1].HasChanges(); back = false { // it was only slow
+	for back := true; back || c.instances[1].HasChanges(); back = false { // it was only slow
 		c.told(1, 500)
 	}
 	if got := c.told(0, 500); got.Online != 2*players {
@@ -127,10 +127,10 @@ func TestPresenceOnARedisCluster(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t, "--cluster-enabled", "yes")
 	makeCluster(t, server)
-	c := newTeam(t, "redis+cluster://"+server.Addr, 2).crew(t, "ROOM", time.Now().UnixMilli())
-	c.open(0, "ann")
-	c.open(1, "ann")
-	c.open(1, "bob")
+	c := newTeam(t, "redis+cluster://"+server.Addr, 2).newPresenceFleet(t, "ROOM", time.Now().UnixMilli())
+	c.openTab(0, "ann")
+	c.openTab(1, "ann")
+	c.openTab(1, "bob")
 	c.check()
 	c.crash(1)
 	c.check()

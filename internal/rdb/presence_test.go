@@ -12,43 +12,43 @@ import (
 	"redrain/internal/testkit"
 )
 
-// crew is a number of instances of one room, driven step by step by Redis' clock alone.
-type crew struct {
+// presenceFleet is some instances of one room, driven step by step by Redis' clock alone.
+type presenceFleet struct {
 	team
-	t      rapid.TB
-	room   string
-	now    int64
-	places []place
-	late   []func()                     // calls that are still on their way
-	saved  map[string]map[string]string // the room's keys as they were once
+	t         rapid.TB
+	room      string
+	now       int64
+	instances []fleetInstance
+	late      []func()                     // calls that are still on their way
+	saved     map[string]map[string]string // the room's keys as they were once
 }
 
-// place is one instance with its players; a player may have several tabs there.
-type place struct {
+// fleetInstance is one instance with its players; a player may have several tabs there.
+type fleetInstance struct {
 	game.Presence
 	tabs map[string]int
 }
 
-// chunk is how many changes go with a report here, so that most take several.
-const chunk = 3
+// maxChanges is how many changes go with a report here, so that most take several.
+const maxChanges = 3
 
-const leaseOfCrew = 1200 * time.Millisecond
+const fleetLease = 1200 * time.Millisecond
 
-func (all team) crew(t rapid.TB, room string, now int64) *crew {
-	c := &crew{team: all, t: t, room: room, now: now, places: make([]place, len(all))}
-	for i := range c.places {
-		c.places[i].tabs = make(map[string]int)
+func (all team) newPresenceFleet(t rapid.TB, room string, now int64) *presenceFleet {
+	c := &presenceFleet{team: all, t: t, room: room, now: now, instances: make([]fleetInstance, len(all))}
+	for i := range c.instances {
+		c.instances[i].tabs = make(map[string]int)
 	}
 	return c
 }
 
-func (c *crew) open(who int, player string) {
-	c.places[who].tabs[player]++
-	c.places[who].Enter(player)
+func (c *presenceFleet) openTab(who int, player string) {
+	c.instances[who].tabs[player]++
+	c.instances[who].Enter(player)
 }
 
-func (c *crew) shut(who int, player string) {
-	at := &c.places[who]
+func (c *presenceFleet) closeTab(who int, player string) {
+	at := &c.instances[who]
 	if at.tabs[player] == 0 {
 		return
 	}
@@ -58,44 +58,44 @@ func (c *crew) shut(who int, player string) {
 	}
 }
 
-// crash ends an instance without a word. Another one is there in its place, without players.
-func (c *crew) crash(who int) {
-	c.places[who] = place{tabs: make(map[string]int)}
-	c.team[who].Client = c.team[who].as(c.team[who].instance + "'")
+// crash replaces an instance, which gives nothing back, by a new one without players.
+func (c *presenceFleet) crash(who int) {
+	c.instances[who] = fleetInstance{tabs: make(map[string]int)}
+	c.team[who].Client = c.team[who].withInstance(c.team[who].instance + "'")
 }
 
-// as is the same client under another name of its instance.
-func (r *rig) as(instance string) *Client {
+// withInstance returns the same client under another name of its instance.
+func (r *rig) withInstance(instance string) *Client {
 	return &Client{redis: r.redis, clock: r.clock, topology: r.topology, instance: instance}
 }
 
 // leave gives the room up, and enters it anew, without players.
-func (c *crew) leave(who int) {
+func (c *presenceFleet) leave(who int) {
 	r := c.team[who]
 	r.now.Store(c.now)
 	if _, err := r.Report(context.Background(), c.room, game.Report{}, 0); err != nil {
 		c.t.Fatal(err)
 	}
-	c.places[who] = place{tabs: make(map[string]int)}
+	c.instances[who] = fleetInstance{tabs: make(map[string]int)}
 }
 
 // tell lets one instance report, and sweep if it must.
-func (c *crew) tell(who int) game.Reports {
+func (c *presenceFleet) report(who int) game.Reports {
 	all := c.call(who)()
-	c.places[who].Confirm(all.Mark)
+	c.instances[who].Confirm(all.Mark)
 	if all.Garbage > 0 {
 		c.sweep(who)
 	}
 	return all
 }
 
-// call is a report of what there is to tell now, which may be done later, or without anybody hearing of the answer.
-func (c *crew) call(who int) func() game.Reports {
-	at, r := &c.places[who], c.team[who]
-	own, client := game.Report{Online: at.Online(), Changes: at.Next(chunk)}, r.Client
+// call prepares a report of the changes up to now. It may be sent later, and its answer may be ignored.
+func (c *presenceFleet) call(who int) func() game.Reports {
+	at, r := &c.instances[who], c.team[who]
+	own, client := game.Report{Online: at.Online(), Changes: at.Next(maxChanges)}, r.Client
 	return func() game.Reports {
 		r.now.Store(c.now)
-		all, err := client.Report(context.Background(), c.room, own, leaseOfCrew)
+		all, err := client.Report(context.Background(), c.room, own, fleetLease)
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func (c *crew) call(who int) func() game.Reports {
 	}
 }
 
-func (c *crew) sweep(who int) {
+func (c *presenceFleet) sweep(who int) {
 	for cursor := "0"; ; {
 		swept, err := c.team[who].Sweep(context.Background(), c.room, cursor)
 		if err != nil {
@@ -117,13 +117,13 @@ func (c *crew) sweep(who int) {
 
 // settle lets all report until nobody has more to tell, for longer than an instance without a report counts, and returns what
 // the holder of the lease learns then.
-func (c *crew) settle() game.Reports {
+func (c *presenceFleet) settle() game.Reports {
 	var known game.Reports
 	for round := range 100 {
 		waits := false
-		for who := range c.places {
-			got := c.tell(who)
-			waits = waits || c.places[who].HasChanges() || got.Garbage > 0
+		for who := range c.instances {
+			got := c.report(who)
+			waits = waits || c.instances[who].HasChanges() || got.Garbage > 0
 			if got.Epoch > 0 {
 				known = got
 			}
@@ -138,9 +138,9 @@ func (c *crew) settle() game.Reports {
 }
 
 // present are the distinct players of all instances.
-func (c *crew) present() int {
+func (c *presenceFleet) present() int {
 	distinct := make(map[string]bool)
-	for _, at := range c.places {
+	for _, at := range c.instances {
 		for player := range at.tabs {
 			distinct[player] = true
 		}
@@ -148,25 +148,25 @@ func (c *crew) present() int {
 	return len(distinct)
 }
 
-func (c *crew) keys() []string {
+func (c *presenceFleet) keys() []string {
 	return []string{leaseKey(c.room), reportsKey(c.room), presenceKey(c.room)}
 }
 
-func (c *crew) lose(keys ...string) {
+func (c *presenceFleet) lose(keys ...string) {
 	if err := c.team[0].redis.Del(context.Background(), keys...).Err(); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *crew) save() {
+func (c *presenceFleet) save() {
 	c.saved = make(map[string]map[string]string)
 	for _, key := range c.keys() {
 		c.saved[key] = c.team[0].redis.HGetAll(context.Background(), key).Val()
 	}
 }
 
-// setBack is a Redis that forgot what came after save.
-func (c *crew) setBack() {
+// restore is a Redis that forgot what came after save.
+func (c *presenceFleet) restore() {
 	c.lose(c.keys()...)
 	for key, fields := range c.saved {
 		if len(fields) > 0 {
@@ -175,16 +175,16 @@ func (c *crew) setBack() {
 	}
 }
 
-func (c *crew) step(t *rapid.T) {
-	who := rapid.IntRange(0, len(c.places)-1).Draw(t, "who")
+func (c *presenceFleet) step(t *rapid.T) {
+	who := rapid.IntRange(0, len(c.instances)-1).Draw(t, "who")
 	player := rapid.SampledFrom([]string{"ann", "bob", "cid", "dan", "eve", "fay", "gil"}).Draw(t, "player")
-	switch rapid.SampledFrom(deedsOfCrew).Draw(t, "deed") {
-	case "open":
-		c.open(who, player)
-	case "shut":
-		c.shut(who, player)
-	case "tell":
-		c.tell(who)
+	switch rapid.SampledFrom(fleetActions).Draw(t, "action") {
+	case "open a tab":
+		c.openTab(who, player)
+	case "close a tab":
+		c.closeTab(who, player)
+	case "report":
+		c.report(who)
 	case "answer lost":
 		c.call(who)()
 	case "late":
@@ -209,14 +209,14 @@ func (c *crew) step(t *rapid.T) {
 		c.team[0].redis.HDel(context.Background(), presenceKey(c.room), "@")
 	case "save":
 		c.save()
-	case "set back":
-		c.setBack()
+	case "restore":
+		c.restore()
 	}
 }
 
-var deedsOfCrew = []string{
-	"open", "open", "open", "open", "shut", "shut", "shut", "tell", "tell", "tell", "tell", "answer lost", "late", "arrives",
-	"wait", "crash", "leave", "lose", "flush", "lose a part", "save", "set back",
+var fleetActions = []string{
+	"open a tab", "open a tab", "open a tab", "open a tab", "close a tab", "close a tab", "close a tab", "report", "report", "report", "report", "answer lost", "late", "arrives",
+	"wait", "crash", "leave", "lose", "flush", "lose a part", "save", "restore",
 }
 
 // Whatever happens to instances, to reports and to Redis: once all have reported, a player counts once, however many tabs they have
@@ -228,7 +228,7 @@ func TestOnlineIsTheNumberOfDistinctPlayers(t *testing.T) {
 		now := time.Now().UnixMilli()
 		rapid.Check(t, func(t *rapid.T) {
 			rooms++
-			c := all[:rapid.IntRange(2, 3).Draw(t, "instances")].crew(t, fmt.Sprint("ROOM", rooms), now)
+			c := all[:rapid.IntRange(2, 3).Draw(t, "instances")].newPresenceFleet(t, fmt.Sprint("ROOM", rooms), now)
 			for range rapid.IntRange(0, 60).Draw(t, "steps") {
 				c.step(t)
 			}
@@ -237,7 +237,7 @@ func TestOnlineIsTheNumberOfDistinctPlayers(t *testing.T) {
 				call()
 			}
 			c.check()
-			for who := range c.places {
+			for who := range c.instances {
 				c.leave(who)
 			}
 			if left := all[0].redis.Exists(context.Background(), presenceKey(c.room)).Val(); left != 0 {
@@ -248,13 +248,13 @@ func TestOnlineIsTheNumberOfDistinctPlayers(t *testing.T) {
 	})
 }
 
-func (c *crew) check() {
+func (c *presenceFleet) check() {
 	got, want := c.settle(), c.present()
 	if got.Online != want {
 		c.t.Fatalf("%d are online, %d are there", got.Online, want)
 	}
 	kept := c.team[0].redis.HGetAll(context.Background(), presenceKey(c.room)).Val()
-	if len(kept) != want+1+len(c.places) {
-		c.t.Fatalf("%d are there, %d instances, and kept are %v", want, len(c.places), kept)
+	if len(kept) != want+1+len(c.instances) {
+		c.t.Fatalf("%d are there, %d instances, and kept are %v", want, len(c.instances), kept)
 	}
 }

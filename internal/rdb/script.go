@@ -41,7 +41,7 @@ var (
 	closeScript    = newScript("close", lua.Close, roundKeys, "reason channel again", lua.Fit)
 	snapshotScript = newScript("snapshot", lua.Snapshot, roundKeys, "top latest", lua.Fit)
 	reportScript   = newScript("report", lua.Report, "lease reports presence",
-		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals mark since serial unsent came left")
+		"instance round online taps lease_ms fresh_ms lifetime_ms arrivals mark since serial unsent joined left")
 	sweepScript = newScript("sweep", lua.Sweep, "presence", "cursor page")
 
 	freezeScript          = newScript("freeze", lua.Freeze, "state", "frozen version channel")
