@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -224,9 +225,11 @@ func (s *Server) abortFile(c echo.Context, err error) {
 }
 
 // escapeFormula protects against formulas in text that players typed. A spreadsheet would evaluate a cell that begins like a
-// formula, also one with full-width signs, or spaces before them. An apostrophe in front makes the cell text.
+// formula, also one with full-width signs, or with spaces and characters that are not seen before them, as old names may have. An
+// apostrophe in front makes the cell text.
 func escapeFormula(cell string) string {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " \u00a0\u3000"))
+	unseen := func(r rune) bool { return r == ' ' || r > '\u007f' && unicode.In(r, unicode.Zs, unicode.Cf) }
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, unseen))
 	if strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
 	}

@@ -97,7 +97,7 @@ func TestClaimsFileIsCSVForSpreadsheets(t *testing.T) {
 }
 
 func TestFormulasAreEscaped(t *testing.T) {
-	for _, cell := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\u3000=1", "＝1", "＋1", "－1", "＠a"} {
+	for _, cell := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\u3000=1", "＝1", "＋1", "－1", "＠a", "\u200b=1", "\ufeff\u200e=1", "\u00ad+1"} {
 		if got := escapeFormula(cell); got != "'"+cell {
 			t.Errorf("%q is written as %q", cell, got)
 		}

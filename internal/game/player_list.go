@@ -44,7 +44,7 @@ type GuestCount struct {
 	Latest       GuestMark
 }
 
-// FoldName is the form of a name in which searches compare it: without regard to case and to the width of letters.
+// FoldName is the form of a name in which searches compare it: without regard to case, to the width of letters and to what is not seen.
 func FoldName(name string) string {
-	return cases.Fold().String(norm.NFKC.String(strings.TrimSpace(name)))
+	return cases.Fold().String(norm.NFKC.String(strings.TrimSpace(removeInvisible(name))))
 }

@@ -4,6 +4,9 @@ import (
 	"crypto/rand"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Room is where one audience plays. It has many rounds, of which at most one is active.
@@ -45,13 +48,21 @@ func NewCode() string {
 	return string(code)
 }
 
-// CleanCode brings a typed code into its form; false if it cannot be one.
+// CleanCode brings a typed code into its form: upper case, of usual width, without spaces, hyphens and what is not seen. False if it
+// cannot be one.
 func CleanCode(typed string) (string, bool) {
-	code := strings.ToUpper(strings.TrimSpace(typed))
+	code := strings.ToUpper(norm.NFKC.String(strings.Map(dropSeparators, typed)))
 	if len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
 		return "", false
 	}
 	return code, true
+}
+
+func dropSeparators(r rune) rune {
+	if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) || isIgnorable(r) {
+		return -1
+	}
+	return r
 }
 
 // RoomSummary is what the list of rooms shows of one room.

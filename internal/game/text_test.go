@@ -22,7 +22,23 @@ func TestCleanName(t *testing.T) {
 		{"spaces around", " \t ann bob\u3000 ", "ann bob", ""},
 		{"composed", combined, "é", ""},
 		{"marks that belong to a letter", "ก็", "ก็", ""},
-		{"a direction among letters", "a\u202eb", "a\u202eb", ""},
+		{"a direction among letters", "a\u202eb", "ab", ""},
+		{"zero width between letters", "ad\u200bm\u2060in\ufeff", "admin", ""},
+		{"a soft hyphen", "ad\u00admin", "admin", ""},
+		{"tags behind letters", "ann\U000e0061\U000e0062\U000e007f", "ann", ""},
+		{"a formula behind what is not seen", "\u200b=1+1", "=1+1", ""},
+		{"a joiner between letters", "a\u200db", "ab", ""},
+		{"a variation selector behind a letter", "a\ufe0f", "a", ""},
+		{"a letter and a mark parted", "e\u200b\u0301", "é", ""},
+		{"fillers among letters", "a\u3164b\u115fc", "abc", ""},
+		{"a heart in colour", "❤\ufe0f", "❤\ufe0f", ""},
+		{"a keycap", "1\ufe0f\u20e3", "1\ufe0f\u20e3", ""},
+		{"a heart on fire", "❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥", ""},
+		{"a profession with a tone of skin", "👩🏽\u200d🚒", "👩🏽\u200d🚒", ""},
+		{"the flag of Scotland", "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", ""},
+		{"tags behind a flag without an end", "🏴\U000e0067\U000e0062", "🏴", ""},
+		{"a joiner in a conjunct", "क्\u200dष", "क्\u200dष", ""},
+		{"an Arabic number sign", "\u06001", "\u06001", ""},
 		{"one visible character", "😀", "😀", ""},
 
 		{"nothing", "", "", "name_blank"},
@@ -116,7 +132,12 @@ func TestCodesAreReadByPeople(t *testing.T) {
 	if len(seen) < 990 {
 		t.Errorf("only %d of 1000 codes differ", len(seen))
 	}
-	for _, bad := range []string{"", "ABCDE", "ABCDEFG", "ABCDE0", "ABC EF", "ÄBCDEF", "ABCDE\x00"} {
+	for typed, want := range map[string]string{"ＥＵＲ５ＲＴ": "EUR5RT", "ｅｕｒ５ｒｔ": "EUR5RT", "eur 5rt": "EUR5RT", "EUR-5RT": "EUR5RT", "\u200bEUR5RT": "EUR5RT", "ＥＵＲ\u3000５ＲＴ": "EUR5RT"} {
+		if code, ok := CleanCode(typed); !ok || code != want {
+			t.Errorf("%q was read as %q, %t", typed, code, ok)
+		}
+	}
+	for _, bad := range []string{"", "ABCDE", "ABCDEFG", "ABCDE0", "ABC EF", "ÄBCDEF", "ABCDE\x00", "①ABCDE"} {
 		if code, ok := CleanCode(bad); ok {
 			t.Errorf("%q was read as %q", bad, code)
 		}
