@@ -171,7 +171,7 @@ func (a *app) openHTTP(ctx context.Context) error {
 	a.web, err = api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: claimsReader{a.redis, a.books}, Money: moneyService{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
 		RoomAdmin: a.books, Guests: a.books, Publisher: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
-		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
+		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, LANHosts: func() []string { return lanHosts(a.address) }, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
 		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
 	})

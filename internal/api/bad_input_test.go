@@ -122,6 +122,7 @@ var badRequests = []struct {
 	{"GET", "/api/rooms/..%2F..%2Fetc", ``, asStranger, 404, "room_not_found"},
 	{"GET", "/api/rooms/NRNE22", ``, asStranger, 404, "room_not_found"},
 	{"GET", "/api/rooms/NRNE22/qr.svg", ``, asStranger, 404, "room_not_found"},
+	{"GET", "/api/rooms/NRNE22/address", ``, asStranger, 404, "room_not_found"},
 	{"GET", "/api/rounds/7", ``, asStranger, 404, "round_not_found"},
 	{"GET", "/api/rounds/" + unknown, ``, asStranger, 404, "round_not_found"},
 	{"GET", "/api/rounds/" + unknown + "/claims", ``, asHost, 404, "round_not_found"},

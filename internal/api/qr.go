@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -13,18 +12,15 @@ import (
 // quietZone is the width of the empty border that scanners need, in modules (squares of the code).
 const quietZone = 4
 
-// hostPattern matches a host with an optional port. A Host header that does not match is never copied into a response.
-var hostPattern = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
-
 // showQR answers with a QR code of the URL at which players join a room.
 func (s *Server) showQR(c echo.Context) error {
 	room, err := s.readRoom(c)
 	if err != nil {
 		return err
 	}
-	base, ok := s.publicURL(c.Request())
-	if !ok {
-		return badRequest("", "the Host header is not a host")
+	base, err := s.chooseJoinURL(c)
+	if err != nil {
+		return err
 	}
 	code, err := qr.Encode(base+"/r/"+room.Code, qr.M)
 	if err != nil {
@@ -32,19 +28,6 @@ func (s *Server) showQR(c echo.Context) error {
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-cache")
 	return c.Blob(http.StatusOK, "image/svg+xml", drawQR(code))
-}
-
-// publicURL returns the URL of this site without a slash at its end: PUBLIC_URL, or what this request was sent to. ok is false if
-// the Host header is not a host.
-func (s *Server) publicURL(r *http.Request) (string, bool) {
-	if s.PublicURL != "" {
-		return s.PublicURL, true
-	}
-	scheme := "http"
-	if s.Proxies.isHTTPS(r) {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host, hostPattern.MatchString(r.Host)
 }
 
 // drawQR renders a QR code as SVG. Adjacent dark modules of a row become one rectangle of a single path.

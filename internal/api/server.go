@@ -45,8 +45,11 @@ type Options struct {
 	PlayerSecret []byte
 	// PublicURL is the scheme and host at which players reach this site. Empty: those of each request.
 	PublicURL string
-	Origins   Origins
-	Proxies   Proxies
+	// LANHosts returns where other devices of this machine's networks reach this server, as HOST:PORT, the most likely one first; nil:
+	// nowhere. It may be nil.
+	LANHosts func() []string
+	Origins  Origins
+	Proxies  Proxies
 	// Checks must succeed for /readyz. They run in order.
 	Checks []Check
 	// Warnings are checks whose failures /readyz shows although the instance is ready.
@@ -182,6 +185,7 @@ func (s *Server) routeAPI() {
 	host("GET", "/rooms", s.listRooms)
 	anybody("GET", "/rooms/:code", s.showRoom)
 	anybody("GET", "/rooms/:code/qr.svg", s.showQR)
+	anybody("GET", "/rooms/:code/address", s.showJoinAddress)
 	anybody("GET", "/rooms/:code/history", s.showHistory)
 	anybody("GET", "/rooms/:code/next", s.showNext)
 	anybody("POST", "/rooms/:code/players", s.join)

@@ -1,5 +1,6 @@
 import { asApiError, qrAddress } from '../shared/api.js';
 import { t } from '../shared/i18n.js';
+import { useJoinAddress } from '../shared/join-address.js';
 import { RankList } from '../shared/rank-list.js';
 import { showToast } from '../shared/toast.js';
 import { html, useState } from '../shared/view.js';
@@ -26,17 +27,24 @@ export function RoomSide({ code, live }) {
  * @param {{code: string, live: Live}} props
  */
 export function ShareCard({ code, live }) {
-  const link = `${location.origin}/r/${code}`;
+  const [chosen, choose] = useState(0);
+  const { urls, reachable, at } = useJoinAddress(code, chosen);
+  const link = urls[at];
   const copy = () => navigator.clipboard?.writeText(link).then(() => showToast(t('share.copied'), 'good'), () => {});
   return html`<section class="card share">
-    <img class="share-qr" src=${qrAddress(code)} alt=${t('share.qr')} width="168" height="168" />
+    <img class="share-qr" src=${qrAddress(code, at)} alt=${t('share.qr')} width="168" height="168" />
     <div class="share-words">
       <p class="share-label">${t('share.code')}</p>
       <p class="share-code" data-test="room-code" data-code=${code}>${code}</p>
       <p class="share-online" data-test="online" data-count=${live.store.online.value}>${t('online', { n: live.store.online.value })}</p>
-      <a class="share-link" href="/r/${code}" target="_blank" rel="noopener" data-test="room-link">${link}</a>
+      <a class="share-link" href=${link} target="_blank" rel="noopener" data-test="room-link">${link}</a>
+      ${!reachable && html`<p class="share-warning" role="alert" data-test="not-reachable">${t('share.unreachable')}</p>`}
+      ${urls.length > 1 && html`<label class="share-choice">${t('share.address')}
+        <select data-test="address" onChange=${(/** @type {{target: HTMLSelectElement}} */ event) => choose(Number(event.target.value))}>
+          ${urls.map((url, i) => html`<option value=${i} selected=${i === at}>${new URL(url).host}</option>`)}
+        </select></label>`}
       <div class="share-buttons">
-        <a class="button button-red" href="/screen/${code}" target="_blank" rel="noopener" data-test="open-screen">${t('share.screen')}</a>
+        <a class="button button-red" href=${`/screen/${code}${at ? `?at=${at}` : ''}`} target="_blank" rel="noopener" data-test="open-screen">${t('share.screen')}</a>
         ${navigator.clipboard && html`<button type="button" class="button button-plain" onClick=${copy}>${t('share.copy')}</button>`}
       </div>
     </div>

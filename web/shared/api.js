@@ -101,5 +101,8 @@ export const getOwnRounds = (code) => call('GET', `/api/rooms/${path(code)}/play
 /** Joins by a token of the host's own app. @param {string} code @param {string} token @returns {Promise<{player: Player}>} */
 export const joinByToken = (code, token) => call('POST', `/api/rooms/${path(code)}/players/token`, { token });
 
-/** The QR code that leads players into a room. @param {string} code */
-export const qrAddress = (code) => `/api/rooms/${path(code)}/qr.svg`;
+/** @typedef {{urls: string[], reachable: boolean}} JoinAddress reachable: phones can open these URLs of the room, the first most likely */
+/** @param {string} code @returns {Promise<JoinAddress>} */
+export const getJoinAddress = (code) => call('GET', `/api/rooms/${path(code)}/address`);
+/** The QR code of one of these URLs. @param {string} code @param {number} at */
+export const qrAddress = (code, at) => `/api/rooms/${path(code)}/qr.svg?at=${at}`;

@@ -134,6 +134,8 @@ export const words = {
   'share.screen': 'Open big screen',
   'share.copy': 'Copy link',
   'share.copied': 'Player link copied',
+  'share.address': 'Address for phones',
+  'share.unreachable': 'Phones cannot open this address. Connect this computer to their network, or set PUBLIC_URL.',
   'stop.title': 'Stop this round now?',
   'stop.text': 'Packets already won stay won, the rest of the money comes back. A stopped round cannot go on.',
 

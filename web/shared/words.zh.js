@@ -127,6 +127,8 @@ export const words = {
   'share.screen': '打开大屏幕',
   'share.copy': '复制链接',
   'share.copied': '已复制玩家链接',
+  'share.address': '手机访问的地址',
+  'share.unreachable': '手机打不开这个地址。请把这台电脑连到手机所在的网络，或设置 PUBLIC_URL。',
   'stop.title': '现在停止这一场？',
   'stop.text': '已抢到的红包仍然有效，剩下的钱退回。停止后不能继续。',
 
