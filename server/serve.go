@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 )
 
 // Run serves until ctx ends.
@@ -39,7 +38,7 @@ func (c *serveCommand) printWelcome(to *console, app *app, made bool) {
 	case len(lan) > 0:
 		site = "http://" + lan[0]
 	default:
-		site = "http://localhost:" + strconv.Itoa(app.port())
+		site = app.loopback()
 	}
 	_, _ = fmt.Fprintf(to.out, "\n  redrain is ready\n\n  players   %s/\n  host      %s/host\n  screen    %s/screen/CODE\n", site, site, site)
 	if c.PublicURL == "" && len(lan) == 0 {
