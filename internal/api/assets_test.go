@@ -132,6 +132,27 @@ func TestRealPagesComplyWithTheContentSecurityPolicy(t *testing.T) {
 	}
 }
 
+// A browser that translates a page replaces its text nodes, and what they show is counted on no more. All words are there in both
+// languages.
+func TestNoPageIsTranslatedByTheBrowser(t *testing.T) {
+	assets, err := loadAssets(web.Files, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{"the page for a wrong address": newTestServer(t).call("GET", "/nothing", "").Body.String()}
+	for name, file := range assets {
+		if strings.HasSuffix(name, ".html") {
+			pages[name] = string(file.plain)
+		}
+	}
+	for name, text := range pages {
+		root, _, _ := strings.Cut(text[strings.Index(text, "<html"):], ">")
+		if !strings.Contains(root, ` translate="no"`) || !strings.Contains(text, `<meta name="google" content="notranslate">`) {
+			t.Errorf("%s does not say that it is not to be translated: %s", name, root)
+		}
+	}
+}
+
 func TestLinkPreviewPicturesHaveAbsoluteURLs(t *testing.T) {
 	pages := fstest.MapFS{}
 	for name, file := range testPages().(fstest.MapFS) {

@@ -172,8 +172,9 @@ func wantsPage(r *http.Request) bool {
 }
 
 const notFoundPage = `<!doctype html>
-<html lang="zh-CN">
+<html lang="zh-CN" translate="no">
 <meta charset="utf-8">
+<meta name="google" content="notranslate">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>404 · redrain</title>
 <link rel="stylesheet" href="/assets/shared/base.css">

@@ -14,10 +14,10 @@ import { StaleNote, useServerData } from './coalesced-reader.js';
 /** @typedef {'number'|'nickname'|'cents'} Column */
 
 /** Whether a name has what was typed in it, whatever the case and the width of letters. @param {string} name @param {string} sought */
-export const matches = (name, sought) => plain(name).includes(plain(sought.trim()));
+export const matches = (name, sought) => plain(name).includes(plain(sought));
 
 /** @param {string} text */
-const plain = (text) => text.normalize('NFKC').toLowerCase();
+const plain = (text) => text.normalize('NFKC').toLowerCase().trim();
 
 /**
  * Those that match, in an order; what is equal stays in the order of the claims.
@@ -26,7 +26,7 @@ const plain = (text) => text.normalize('NFKC').toLowerCase();
 export function sortedBy(claims, sought, column, descending) {
   const collator = new Intl.Collator(languageTag());
   const sign = descending ? -1 : 1;
-  return claims.filter(({ nickname, number }) => matches(nickname, sought) || String(number) === sought.trim()).sort((a, b) =>
+  return claims.filter(({ nickname, number }) => matches(nickname, sought) || String(number) === plain(sought)).sort((a, b) =>
     sign * (column === 'nickname' ? collator.compare(a.nickname, b.nickname) : a[column] - b[column]) || a.number - b.number);
 }
 

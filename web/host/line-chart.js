@@ -1,3 +1,4 @@
+import '../shared/i18n.js'; // before the library: it makes navigator.language one that Intl takes
 import { html, useEffect, useRef } from '../shared/view.js';
 import uPlot from '../vendor/uplot.js';
 import { theme } from './theme.js';

@@ -1,5 +1,5 @@
 import { asApiError, qrAddress } from '../shared/api.js';
-import { t } from '../shared/i18n.js';
+import { languageTag, t } from '../shared/i18n.js';
 import { useJoinAddress } from '../shared/join-address.js';
 import { RankList } from '../shared/rank-list.js';
 import { showToast } from '../shared/toast.js';
@@ -58,7 +58,7 @@ export function AnnounceBox({ code }) {
   const [text, setText] = useState('');
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
-  const length = [...new Intl.Segmenter().segment(text.trim())].length;
+  const length = [...new Intl.Segmenter(languageTag()).segment(text.trim())].length;
 
   /** @param {Event} event */
   async function send(event) {

@@ -12,7 +12,8 @@
  * window.redrain: see test-hooks.js. Taps are real pointer events on the canvas, or clicks on the cells.
  */
 import { addWords } from '../shared/i18n.js';
-import { codeInPath, startPage } from '../shared/start-page.js';
+import { codeInPath } from '../shared/join-code.js';
+import { startPage } from '../shared/start-page.js';
 import { html } from '../shared/view.js';
 import { PlayerPage, roomName } from './player-page.js';
 import { words as en } from './words.en.js';

@@ -7,7 +7,8 @@
  * (data-number), podium (data-rank), reason (data-reason), totals of all rounds (data-rounds, data-packets) with totals-cents
  * (data-cents); message, action; connection (data-state), full-screen, calm, language, toast.
  */
-import { codeInPath, startPage } from '../shared/start-page.js';
+import { codeInPath } from '../shared/join-code.js';
+import { startPage } from '../shared/start-page.js';
 import { html } from '../shared/view.js';
 import { roomName, ScreenPage } from './screen-page.js';
 

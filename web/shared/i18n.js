@@ -5,6 +5,14 @@ import { words as zh } from './words.zh.js';
 
 /** @typedef {'zh'|'en'} Language */
 
+// Some browsers name a language that is no tag, en-US@posix, which libraries pass to Intl as they load.
+const { navigator } = globalThis;
+try {
+  Intl.getCanonicalLocales(navigator?.language);
+} catch {
+  Object.defineProperty(navigator, 'language', { value: 'en', configurable: true });
+}
+
 const NAME = 'language';
 /** @type {Record<Language, Record<string, string>>} */
 const dictionaries = { zh, en };
@@ -64,7 +72,7 @@ function fill(text, values) {
 function initialLanguage() {
   const remembered = recall(NAME);
   if (remembered === 'zh' || remembered === 'en') return remembered;
-  const wanted = globalThis.navigator?.languages ?? [];
+  const wanted = navigator?.languages ?? [];
   const known = wanted.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag === 'zh' || tag === 'en');
   return /** @type {Language} */ (known ?? (wanted.length > 0 ? 'en' : 'zh'));
 }

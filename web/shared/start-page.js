@@ -19,9 +19,6 @@ export function startPage(Root, title) {
   render(html`<${Root} /><${Toasts} />`, place);
 }
 
-/** The room code in this page's address, as in /r/CODE, in its canonical form. */
-export const codeInPath = () => decodeURIComponent(location.pathname.split('/')[2] ?? '').trim().toUpperCase();
-
 /** Lets styles and tests see what the page shows. @param {string} phase */
 export function showPhase(phase) {
   document.body.dataset.phase = phase;

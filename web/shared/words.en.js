@@ -240,7 +240,7 @@ export const words = {
 
   'error.unknown': 'Something went wrong. Please try again.',
   'error.offline': 'No connection. Check your network and try again.',
-  'error.not_a_number': 'Please enter a number.',
+  'error.not_a_number': 'Which number is meant? Please write it plainly, such as 1234 or 0.5.',
   'error.out_of_range': 'This value is out of range.',
   'error.not_a_choice': 'This cannot be chosen.',
   'error.sum_mismatch': 'The tiers do not add up to the total.',

@@ -231,7 +231,7 @@ export const words = {
 
   'error.unknown': '出了点问题，请再试一次。',
   'error.offline': '网络不通，请检查后再试。',
-  'error.not_a_number': '请填写数字。',
+  'error.not_a_number': '是哪个数？请直接写数字，例如 1234 或 0.5。',
   'error.out_of_range': '这个值超出了允许的范围。',
   'error.not_a_choice': '不能这样选。',
   'error.sum_mismatch': '各档相加与总金额或个数不符。',
