@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -46,14 +44,6 @@ func (s *Server) isOperator(r *http.Request) bool {
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback() && isLoopbackHost(r.Host)
-}
-
-func isLoopbackHost(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || (err == nil && address.Unmap().IsLoopback())
 }
 
 // showMetrics serves the metrics to operators. For others there is no such page.

