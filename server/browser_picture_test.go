@@ -53,12 +53,12 @@ func pictureForREADME(t *testing.T) {
 		return
 	}
 	keep(t, filepath.Join(folder, "montage.html"), []byte(montage))
-	desk := testkit.Chromium(t).Page(testkit.Screen{Width: 880, Height: 620, Scale: 1.3})
-	if err := chromedp.Do(desk, chromedp.Navigate("file://"+filepath.Join(folder, "montage.html"))); err != nil {
+	window := testkit.Chromium(t).Page(testkit.Screen{Width: 880, Height: 620, Scale: 1.3})
+	if err := chromedp.Do(window, chromedp.Navigate("file://"+filepath.Join(folder, "montage.html"))); err != nil {
 		t.Fatal(err)
 	}
 	quality := int64(72)
-	taken, err := chromedp.Call(desk, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg, Quality: &quality})
+	taken, err := chromedp.Call(window, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg, Quality: &quality})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func tapAll(ctx context.Context, t testing.TB, round string, players []*bots.Pla
 				if drop := p.NextDrop(); drop != 0 {
 					_ = p.Tap(ctx, drop, time.Now()) // a lost connection shows in Err, where it matters
 				} else {
-					time.Sleep(10 * time.Millisecond) // a player's eyes, not a test's patience
+					time.Sleep(10 * time.Millisecond) // as fast as a player looks, not a wait
 				}
 			}
 		})

@@ -28,7 +28,7 @@ func TestWhateverAClientSendsCountsAgainstItsBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := dialRaw(t, i.as("ann"))
-			r.patience()
+			r.extendDeadline()
 			_, _ = r.conn.Write(flood) // the server may stop reading within it
 			if code, reason := r.closeFrame(); code != int(wire.CloseTooManyErrors) {
 				t.Errorf("closed with %d %s, want %d", code, reason, wire.CloseTooManyErrors)
@@ -36,7 +36,7 @@ func TestWhateverAClientSendsCountsAgainstItsBudget(t *testing.T) {
 		})
 		t.Run(name+" with the upgrade", func(t *testing.T) {
 			r := dialRaw(t, i.as("ann"), flood[:4000]...)
-			r.patience()
+			r.extendDeadline()
 			_, _ = r.conn.Write(flood[4000:])
 			if code, reason := r.closeFrame(); code != int(wire.CloseTooManyErrors) {
 				t.Errorf("closed with %d %s, want %d", code, reason, wire.CloseTooManyErrors)

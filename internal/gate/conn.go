@@ -64,7 +64,7 @@ func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in id
 // so reading, which mostly waits, gets a goroutine of its own: half of the memory of a connection.
 func (c *conn) serve() {
 	if err := c.joinRoom(); err != nil {
-		c.gate.opts.Log.Warn("cannot seat a player", "room", c.room.Code(), "error", err)
+		c.gate.opts.Log.Warn("cannot let a player join", "room", c.room.Code(), "error", err)
 		c.end(closeFault)
 		return
 	}

@@ -71,7 +71,7 @@ func dialRaw(t *testing.T, visit testkit.Visit, early ...byte) *rawClient {
 	return r
 }
 
-func (r *rawClient) patience() {
+func (r *rawClient) extendDeadline() {
 	r.t.Helper()
 	if err := r.conn.SetDeadline(time.Now().Add(rawWithin)); err != nil {
 		r.t.Fatal(err)
@@ -102,7 +102,7 @@ func (r *rawClient) send(first byte, payload string) {
 
 func (r *rawClient) write(text []byte) {
 	r.t.Helper()
-	r.patience()
+	r.extendDeadline()
 	if _, err := r.conn.Write(text); err != nil {
 		r.t.Fatalf("write: %v", err)
 	}
@@ -110,7 +110,7 @@ func (r *rawClient) write(text []byte) {
 
 // next reads one frame of the server's.
 func (r *rawClient) next() (first byte, payload []byte, err error) {
-	r.patience()
+	r.extendDeadline()
 	var head [2]byte
 	if _, err := io.ReadFull(r.reader, head[:]); err != nil {
 		return 0, nil, err

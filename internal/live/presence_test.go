@@ -33,7 +33,7 @@ func TestAPlayerOnTwoInstancesCountsOnce(t *testing.T) {
 		proxy := testkit.NewSwallowProxy(t, hostOf(t, address))
 		one, two := newRedisInstance(t, "redis://"+proxy.Addr, books), newRedisInstance(t, address, books)
 		ann, bob, cid := books.Join(code, "ann"), books.Join(code, "bob"), books.Join(code, "cid")
-		sit := func(p *redisInstance, player game.Player) func() {
+		join := func(p *redisInstance, player game.Player) func() {
 			m := &recordingClient{}
 			session, err := p.room.Join(t.Context(), player.ID, player.Nickname, m)
 			if err != nil {
@@ -41,13 +41,13 @@ func TestAPlayerOnTwoInstancesCountsOnce(t *testing.T) {
 			}
 			return func() { p.room.Leave(session, m) }
 		}
-		sit(one, ann)
-		annAtTwo, second := sit(two, ann), sit(two, ann)
-		sit(two, bob)
-		sit(one, cid)
+		join(one, ann)
+		annAtTwo, second := join(two, ann), join(two, ann)
+		join(two, bob)
+		join(one, cid)
 		two.wantOnline("ann is at both", 3)
 		annAtTwo()
-		sit(two, cid)
+		join(two, cid)
 		two.wantOnline("cid is too", 3)
 		second()
 		two.wantOnline("ann has left one of them", 3)
@@ -56,7 +56,7 @@ func TestAPlayerOnTwoInstancesCountsOnce(t *testing.T) {
 		if err := raw.FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
-		sit(two, books.Join(code, "dan"))
+		join(two, books.Join(code, "dan"))
 		one.wantOnline("Redis forgot everything", 4)
 		proxy.Refuse()
 		proxy.Cut()

@@ -19,7 +19,7 @@ func count(grabbed game.Grabbed) map[game.Outcome]int {
 
 func TestBatchWithTheSamePlayerTwice(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Cap = 2 })
 		got := r.expect(round, "ann1 ann1 ann2 ann3 ann2 ann1",
 			game.Won, game.Duplicate, game.Won, game.Capped, game.Duplicate, game.Duplicate).Answers
@@ -35,7 +35,7 @@ func TestBatchWithTheSamePlayerTwice(t *testing.T) {
 
 func TestOneDropWinsForManyPlayers(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		got := r.expect(round, "ann1 bob1 cy1", game.Won, game.Won, game.Won).Answers
 		if numbers := []int{got[0].Number, got[1].Number, got[2].Number}; !slices.Equal(numbers, []int{1, 2, 3}) {
@@ -51,7 +51,7 @@ func TestOneDropWinsForManyPlayers(t *testing.T) {
 // In the stored text drops 1 and 11, or a drop and a claim's cents, must not be confused.
 func TestSimilarDropNumbersAreNotConfused(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Cap, s.Total = 20, 20 })
 		var batch []game.Tap
 		for _, drop := range []game.DropID{11, 1, 111, 10, 2, 21, 12, 3, 2147483647} {
@@ -68,7 +68,7 @@ func TestSimilarDropNumbersAreNotConfused(t *testing.T) {
 
 func TestFullBatchOverAnAlmostEmptyPool(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets = 200 })
 		if n := count(r.grab(round, crowd("p", MaxBatch, 1))); n[game.Won] != 200 || n[game.SoldOut] != 56 {
 			r.t.Errorf("outcomes %v", n)
@@ -89,7 +89,7 @@ func TestFullBatchOverAnAlmostEmptyPool(t *testing.T) {
 
 func TestOnePlayerFillsABatchUpToTheCap(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets, s.Cap = 300, game.MaxCap })
 		batch := make([]game.Tap, MaxBatch)
 		for i := range batch {
@@ -107,7 +107,7 @@ func TestOnePlayerFillsABatchUpToTheCap(t *testing.T) {
 // A batch with both the last released packets and more taps must not run ahead of the pace.
 func TestBatchKeepsThePace(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Pace = game.PaceEven })
 		for _, ms := range []int64{0, 1350, 13_500, 26_999} {
 			r.at(round, ms)
@@ -121,7 +121,7 @@ func TestBatchKeepsThePace(t *testing.T) {
 
 func TestGrabSaysWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		got := r.grab(round, crowd("p", 7, 1))
 		rest := round.Settings.Total

@@ -15,7 +15,7 @@ import (
 )
 
 // bigRound is a burst of a million packets, more than any run here can win.
-func bigRound(b *testing.B, r *rig) game.Round {
+func bigRound(b *testing.B, r *fixture) game.Round {
 	b.Helper()
 	round := newRound(b, func(s *game.Settings) {
 		s.Total, s.Packets, s.Duration = game.MaxTotal, game.MaxPackets, game.MaxDuration
@@ -27,7 +27,7 @@ func bigRound(b *testing.B, r *rig) game.Round {
 }
 
 // soldOut makes every tap on the round a losing one.
-func (r *rig) soldOut(b *testing.B, round game.Round) {
+func (r *fixture) soldOut(b *testing.B, round game.Round) {
 	b.Helper()
 	if err := r.redis.HSet(b.Context(), stateKey(round.ID), "left", 0, "rest", 0).Err(); err != nil {
 		b.Fatal(err)
@@ -60,7 +60,7 @@ func BenchmarkScript(b *testing.B) {
 		testkit.Missing(b, "redis-benchmark", "redis-tools")
 	}
 	server := testkit.Redis(b)
-	r := newRig(b, server.URL)
+	r := newFixture(b, server.URL)
 	for b.Loop() {
 		rates := make(map[string][]float64)
 		for range scriptRuns {
@@ -80,7 +80,7 @@ func BenchmarkScript(b *testing.B) {
 }
 
 // run returns taps a second.
-func (l load) run(b *testing.B, r *rig, address string) float64 {
+func (l load) run(b *testing.B, r *fixture, address string) float64 {
 	b.Helper()
 	round := bigRound(b, r)
 	if l.losing {
@@ -130,7 +130,7 @@ func callsPerSecond(b *testing.B, args []string) float64 {
 }
 
 // check makes sure that the run did what it was measured for.
-func (l load) check(b *testing.B, r *rig, round game.Round, calls int) {
+func (l load) check(b *testing.B, r *fixture, round game.Round, calls int) {
 	b.Helper()
 	standing, err := r.Standing(b.Context(), round.ID)
 	if err != nil {
@@ -152,7 +152,7 @@ var players atomic.Int64
 func BenchmarkGrab(b *testing.B) {
 	for _, l := range loads {
 		b.Run(strings.ReplaceAll(l.name, " ", "-"), func(b *testing.B) {
-			r := newRig(b, testkit.Redis(b).URL)
+			r := newFixture(b, testkit.Redis(b).URL)
 			round := bigRound(b, r)
 			if l.losing {
 				r.soldOut(b, round)

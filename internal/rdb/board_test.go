@@ -40,7 +40,7 @@ func claimsOf(batch []game.Tap, grabbed game.Grabbed) []game.Claim {
 	return claims
 }
 
-func (r *rig) checkBoard(round game.Round, claims []game.Claim) {
+func (r *fixture) checkBoard(round game.Round, claims []game.Claim) {
 	r.t.Helper()
 	snapshot, err := r.Snapshot(r.t.Context(), round.ID, 2*boardSize, 0)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestBoardKeepsTheBestHundred(t *testing.T) {
 	}
 	for name, budget := range budgets {
 		t.Run(name, func(t *testing.T) {
-			eachSplit(t, func(r *rig, split func(*game.Settings)) {
+			eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 				round := r.started(func(s *game.Settings) { split(s); budget(s); s.Cap = 5 })
 				random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in every run
 				var claims []game.Claim
@@ -84,7 +84,7 @@ func TestBoardKeepsTheBestHundred(t *testing.T) {
 // The refund entry of a closed round must not count as one of the latest batches.
 func TestSnapshotShowsTheHeadOfTheBoardAndTheLatestBatches(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		r.expect(round, "ann1 bob1", game.Won, game.Won)
 		r.expect(round, "cy1", game.Won)

@@ -35,7 +35,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 func TestClientsHaveTheirOwnNames(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		if a, b := newRig(t, url), newRig(t, url); a.Instance() == b.Instance() || a.Instance() == "" {
+		if a, b := newFixture(t, url), newFixture(t, url); a.Instance() == b.Instance() || a.Instance() == "" {
 			t.Errorf("two clients are %q and %q", a.Instance(), b.Instance())
 		}
 	})
@@ -45,7 +45,7 @@ func TestClientsHaveTheirOwnNames(t *testing.T) {
 func TestClockFollowsRedis(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := r.started(nil)
 		r.now.Store(time.Now().Add(time.Hour).UnixMilli())
 		for name, call := range map[string]func() error{
@@ -74,7 +74,7 @@ func TestEmbeddedServerAgesItsKeysAndEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, server.URL())
+	r := newFixture(t, server.URL())
 	if err := r.redis.Set(t.Context(), "short", "lived", 100*time.Millisecond).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestEmbeddedServerAgesItsKeysAndEnds(t *testing.T) {
 func TestSlowServerIsGivenUpOn(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	r := newRig(t, server.URL)
+	r := newFixture(t, server.URL)
 	round := r.started(nil)
 	server.Freeze()
 	_, err := r.grabOnce(round, taps("ann1"))

@@ -26,7 +26,7 @@ end)()
 return {reply, calls}`
 
 // spied returns the raw reply of a script and the commands that it ran, each with its key.
-func (r *rig) spied(ctx context.Context, s script, keys []string, args ...any) (reply []any, calls [][]string) {
+func (r *fixture) spied(ctx context.Context, s script, keys []string, args ...any) (reply []any, calls [][]string) {
 	r.t.Helper()
 	both, err := r.redis.Eval(ctx, fmt.Sprintf(spy, s.whole), keys, args...).Slice()
 	if err != nil {
@@ -61,7 +61,7 @@ func commandsOf(calls [][]string) []string {
 
 func TestTheNumberOfCommandsDoesNotDependOnTheBatch(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		var want []string
 		for _, size := range []int{1, 2, MaxBatch} {
 			round := newRound(r.t, func(s *game.Settings) { split(s); s.Packets = 1000 })
@@ -123,7 +123,7 @@ func ownKeys(t testing.TB, keys []string, calls [][]string) {
 
 func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		ctx := r.t.Context()
 		round := newRound(r.t, split)
 		staged := stagedKey(round.ID, "x")

@@ -39,7 +39,7 @@ func history(t *testing.T, url string, round game.Round, workers, calls int) []p
 	var running sync.WaitGroup
 	began := time.Now()
 	for worker := range workers {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		random := rand.New(rand.NewPCG(uint64(worker), 7)) //nolint:gosec // the same in every run
 		running.Go(func() {
 			for range calls {
@@ -76,7 +76,7 @@ func TestConcurrentGrabsAreLinearizable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			round := newRound(t, func(s *game.Settings) { edit(s); s.Duration = game.MaxDuration })
-			newRig(t, server.URL).open(round)
+			newFixture(t, server.URL).open(round)
 			operations := history(t, server.URL, round, 8, 20)
 			if len(operations) != 160 {
 				t.Fatalf("%d operations", len(operations))
@@ -93,7 +93,7 @@ func TestCheckerRefusesAHistoryWithAPacketGivenTwice(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	round := newRound(t, func(s *game.Settings) { s.Duration = game.MaxDuration })
-	newRig(t, server.URL).open(round)
+	newFixture(t, server.URL).open(round)
 	operations := history(t, server.URL, round, 4, 5)
 	for i, operation := range operations {
 		grabbed := operation.Output.(game.Grabbed)
@@ -114,11 +114,11 @@ func TestOnePlayerOnManyInstancesHasOneClaim(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		round := newRound(t, nil)
-		newRig(t, url).open(round)
+		newFixture(t, url).open(round)
 		answers := make([]game.Answer, 16)
 		var tabs sync.WaitGroup
 		for i := range answers {
-			r := newRig(t, url)
+			r := newFixture(t, url)
 			tabs.Go(func() {
 				grabbed, err := r.Grab(context.WithoutCancel(t.Context()), round.Room, round.ID, r.NewBatch(), taps("ann1"))
 				if err != nil {

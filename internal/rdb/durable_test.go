@@ -31,7 +31,7 @@ func TestCheckDurable(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, testkit.Redis(t, test.args...).URL)
+			r := newFixture(t, testkit.Redis(t, test.args...).URL)
 			err := r.CheckDurable(t.Context())
 			if !errors.Is(err, test.want) {
 				t.Fatalf("got %v, want %v", err, test.want)
@@ -48,7 +48,7 @@ func TestCheckDurable(t *testing.T) {
 func TestCheckDurableTellsAnOutageFromAnAnswer(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	r := newRig(t, server.URL)
+	r := newFixture(t, server.URL)
 	server.Kill()
 	if err := r.CheckDurable(t.Context()); err == nil || errors.Is(err, ErrNotDurable) || errors.Is(err, ErrSilent) {
 		t.Errorf("a dead Redis is told as %v", err)
@@ -62,7 +62,7 @@ func TestCheckDurableTellsAnOutageFromAnAnswer(t *testing.T) {
 
 func TestCheckDurableOfASilentRedis(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, testkit.Redis(t).URL)
+	r := newFixture(t, testkit.Redis(t).URL)
 	if err := r.redis.Do(t.Context(), "ACL", "SETUSER", "default", "-config", "-info").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func TestCheckDurableOfASilentRedis(t *testing.T) {
 func TestCheckDurableAsksEveryNodeOfACluster(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t, "--cluster-enabled", "yes", "--appendonly", "yes")
-	direct := newRig(t, server.URL)
+	direct := newFixture(t, server.URL)
 	if err := direct.redis.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err(); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, 10*time.Second, func() error {
 		return direct.redis.Set(t.Context(), "{t}", 1, time.Minute).Err() // until the cluster is up
 	})
-	r := newRig(t, "redis+cluster://"+server.Addr)
+	r := newFixture(t, "redis+cluster://"+server.Addr)
 	if err := r.CheckDurable(t.Context()); err != nil {
 		t.Error(err)
 	}

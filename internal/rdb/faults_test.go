@@ -16,7 +16,7 @@ import (
 // scriptCall is one script through its method of Client, with the keys that it touches for a round with claims.
 type scriptCall struct {
 	keys map[string]string // by name
-	run  func(ctx context.Context, r *rig, round game.Round) error
+	run  func(ctx context.Context, r *fixture, round game.Round) error
 }
 
 func scriptCalls(round game.Round) map[string]scriptCall {
@@ -28,19 +28,19 @@ func scriptCalls(round game.Round) map[string]scriptCall {
 		return keys
 	}
 	return map[string]scriptCall{
-		"open": {ofRound("state"), func(ctx context.Context, r *rig, round game.Round) error {
+		"open": {ofRound("state"), func(ctx context.Context, r *fixture, round game.Round) error {
 			_, err := r.Open(ctx, round, nil)
 			return err
 		}},
-		"grab": {ofRound(grabScript.keys), func(ctx context.Context, r *rig, round game.Round) error {
+		"grab": {ofRound(grabScript.keys), func(ctx context.Context, r *fixture, round game.Round) error {
 			_, err := r.Grab(ctx, round.Room, round.ID, r.NewBatch(), taps("ann3 zoe1"))
 			return err
 		}},
-		"close": {ofRound("state outbox amounts"), func(ctx context.Context, r *rig, round game.Round) error {
+		"close": {ofRound("state outbox amounts"), func(ctx context.Context, r *fixture, round game.Round) error {
 			_, err := r.Close(ctx, round, game.Stopped)
 			return err
 		}},
-		"snapshot": {ofRound("state board outbox amounts"), func(ctx context.Context, r *rig, round game.Round) error {
+		"snapshot": {ofRound("state board outbox amounts"), func(ctx context.Context, r *fixture, round game.Round) error {
 			_, err := r.Snapshot(ctx, round.ID, 10, 10)
 			return err
 		}},
@@ -48,7 +48,7 @@ func scriptCalls(round game.Round) map[string]scriptCall {
 			map[string]string{
 				"lease": leaseKey(round.Room), "reports": reportsKey(round.Room), "presence": presenceKey(round.Room),
 			},
-			func(ctx context.Context, r *rig, round game.Round) error {
+			func(ctx context.Context, r *fixture, round game.Round) error {
 				_, err := r.Report(ctx, round.Room, game.Report{Round: round.ID, Online: 2, Taps: 5}, time.Second)
 				return err
 			},
@@ -57,7 +57,7 @@ func scriptCalls(round game.Round) map[string]scriptCall {
 }
 
 // busyRound has claims, in a List of amounts, and a lease.
-func busyRound(r *rig) game.Round {
+func busyRound(r *fixture) game.Round {
 	round := r.started(func(s *game.Settings) { dealtEqual(s); s.Cap = 3 })
 	r.expect(round, "ann1 bob1 ann2", game.Won, game.Won, game.Won)
 	if _, err := r.Report(r.t.Context(), round.Room, game.Report{Round: round.ID}, time.Second); err != nil {
@@ -71,7 +71,7 @@ func busyRound(r *rig) game.Round {
 func TestKeyOfTheWrongTypeChangesNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		for name, call := range scriptCalls(busyRound(r)) {
 			for part := range call.keys {
 				t.Run(name+" "+part, func(t *testing.T) { wrongType(t, r, name, part) })
@@ -80,7 +80,7 @@ func TestKeyOfTheWrongTypeChangesNothing(t *testing.T) {
 	})
 }
 
-func wrongType(t *testing.T, r *rig, name, part string) {
+func wrongType(t *testing.T, r *fixture, name, part string) {
 	round := busyRound(r)
 	call := scriptCalls(round)[name]
 	if err := r.redis.Set(t.Context(), call.keys[part], "of the wrong type", time.Hour).Err(); err != nil {
@@ -103,7 +103,7 @@ func wrongType(t *testing.T, r *rig, name, part string) {
 // A Redis out of memory refuses the first write of a script, so that no script is left half done.
 func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, testkit.Redis(t).URL)
+	r := newFixture(t, testkit.Redis(t).URL)
 	round := busyRound(r)
 	setMemory := func(limit string) {
 		if err := r.redis.ConfigSet(t.Context(), "maxmemory", limit).Err(); err != nil {
@@ -111,7 +111,7 @@ func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 		}
 	}
 	calls := scriptCalls(round)
-	calls["open anew"] = scriptCall{run: func(ctx context.Context, r *rig, _ game.Round) error {
+	calls["open anew"] = scriptCall{run: func(ctx context.Context, r *fixture, _ game.Round) error {
 		_, err := r.Open(ctx, newRound(t, nil), nil)
 		return err
 	}}
@@ -134,7 +134,7 @@ func TestRedisOutOfMemoryChangesNothing(t *testing.T) {
 
 func TestNothingDoneNeedsARefusalByRedis(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, testkit.Redis(t).URL)
+	r := newFixture(t, testkit.Redis(t).URL)
 	half := r.redis.Eval(t.Context(), "redis.call('SET', KEYS[1], 1) return redis.call('NOSUCH')", []string{"k"}).Err()
 	for _, err := range []error{nil, half, context.DeadlineExceeded, redis.Nil, game.ErrBusy} {
 		if NothingDone(fmt.Errorf("wrapped: %w", err)) {
@@ -147,7 +147,7 @@ func TestNothingDoneNeedsARefusalByRedis(t *testing.T) {
 func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := r.started(nil)
 		r.now.Store(0) // the real thing: EVALSHA, and EVAL when the script is not there
 		for drop := range game.DropID(5) {
@@ -165,12 +165,12 @@ func TestScriptFlushInTheMiddleOfARoundFailsNoGrab(t *testing.T) {
 func TestRefusedPublishFailsNothing(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	r := newRig(t, server.URL)
+	r := newFixture(t, server.URL)
 	err := r.redis.Do(t.Context(), "ACL", "SETUSER", "mute", "on", "nopass", "allkeys", "+@all", "resetchannels").Err()
 	if err != nil {
 		t.Fatal(err)
 	}
-	mute := newRig(t, "redis://mute:any@"+server.Addr)
+	mute := newFixture(t, "redis://mute:any@"+server.Addr)
 	round := mute.started(nil)
 	mute.expect(round, "ann1 ann1", game.Won, game.Duplicate)
 	if entries := mute.unsettled(round); len(entries) != 1 {

@@ -15,9 +15,9 @@ func BenchmarkFsync(b *testing.B) {
 	if _, err := exec.LookPath("redis-benchmark"); err != nil {
 		testkit.Missing(b, "redis-benchmark", "redis-tools")
 	}
-	start := func(fsync string) (*rig, string) {
+	start := func(fsync string) (*fixture, string) {
 		server := testkit.Redis(b, "--appendonly", "yes", "--appendfsync", fsync, "--auto-aof-rewrite-percentage", "0")
-		return newRig(b, server.URL), server.Addr
+		return newFixture(b, server.URL), server.Addr
 	}
 	everysec, everysecAddr := start("everysec")
 	always, alwaysAddr := start("always")

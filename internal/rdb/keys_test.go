@@ -17,7 +17,7 @@ import (
 // a TTL at every stage.
 func TestEveryKeyHasATTLAtEveryStage(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		ctx, round := r.t.Context(), newRound(r.t, func(s *game.Settings) { split(s); s.Cap = 3 })
 		stages := []struct {
 			name string
@@ -50,7 +50,7 @@ func TestEveryKeyHasATTLAtEveryStage(t *testing.T) {
 
 func TestRoundsKeysLiveThirtyDaysAfterItsEnd(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := newRound(r.t, split)
 		standing := r.open(round)
 		r.expect(round, "ann1", game.Won)
@@ -75,7 +75,7 @@ var oddNames = []string{
 // Ids are strings, and come back equal byte for byte.
 func TestNamesComeBackByteForByte(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		for _, id := range []string{"365628617880410000", "00012"} {
 			round := newRound(r.t, func(s *game.Settings) { split(s); s.Packets = len(oddNames) })
 			round.ID = string(round.Settings.Split) + id
@@ -90,7 +90,7 @@ func TestNamesComeBackByteForByte(t *testing.T) {
 	})
 }
 
-func (r *rig) checkNames(round game.Round) {
+func (r *fixture) checkNames(round game.Round) {
 	ctx := r.t.Context()
 	var all, top, latest, held []string
 	claims, err := r.Claims(ctx, round.ID, 0, 1000)
@@ -136,7 +136,7 @@ func TestARoundOnARedisCluster(t *testing.T) {
 	makeCluster(t, server)
 	for name, split := range map[string]func(*game.Settings){"live": func(*game.Settings) {}, "dealt": dealtEqual} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, "redis+cluster://"+server.Addr)
+			r := newFixture(t, "redis+cluster://"+server.Addr)
 			round := r.started(split)
 			r.expect(round, "ann1 bob1 ann1", game.Won, game.Won, game.Duplicate)
 			if _, err := r.Report(t.Context(), round.Room, game.Report{Round: round.ID}, time.Second); err != nil {
@@ -167,7 +167,7 @@ func makeCluster(t *testing.T, server *testkit.RedisServer) {
 	})
 }
 
-func oneSlot(t *testing.T, r *rig, keys ...string) {
+func oneSlot(t *testing.T, r *fixture, keys ...string) {
 	t.Helper()
 	slots := make(map[int64]bool)
 	for _, key := range keys {

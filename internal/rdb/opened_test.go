@@ -33,7 +33,7 @@ func (c *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 func TestOpenedIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := newRound(t, func(s *game.Settings) { s.Cap, s.Pace, s.Countdown = 3, game.PaceBurst, 0 })
 		if _, err := r.Open(t.Context(), round, nil); err != nil {
 			t.Fatal(err)

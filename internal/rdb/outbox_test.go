@@ -13,8 +13,8 @@ import (
 	"redrain/internal/testkit"
 )
 
-func onEachRedis(t *testing.T, test func(t *testing.T, r *rig)) {
-	testkit.EachRedis(t, func(t *testing.T, url string) { test(t, newRig(t, url)) })
+func onEachRedis(t *testing.T, test func(t *testing.T, r *fixture)) {
+	testkit.EachRedis(t, func(t *testing.T, url string) { test(t, newFixture(t, url)) })
 }
 
 func must[T any](value T, err error) func(testing.TB) T {
@@ -37,7 +37,7 @@ func idsOf(entries []game.Entry) []string {
 
 func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
 		other := r.second(t)
 		round := r.started(nil)
@@ -77,7 +77,7 @@ func TestOutboxGivesEachEntryToOneSettlerUntilItIsAcknowledged(t *testing.T) {
 
 func TestClaimStaleNeedsIdleEntries(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
 		dead := r.second(t)
 		round := r.started(func(s *game.Settings) { s.Cap = 5 })
@@ -105,7 +105,7 @@ func TestClaimStaleNeedsIdleEntries(t *testing.T) {
 // XGROUP DELCONSUMER drops the pending entries of a consumer, so one that has any must stay.
 func TestRemoveIdleConsumersKeepsThoseWithPendingEntries(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
 		busy := r.second(t)
 		round := r.started(nil)
@@ -138,7 +138,7 @@ func TestRemoveIdleConsumersKeepsThoseWithPendingEntries(t *testing.T) {
 
 func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
 		round := r.started(nil)
 		if mark := must(r.Watermark(ctx, round.ID))(t); !mark.Drained() || mark.Claimed.Packets != 0 || mark.Rest != 10_000 || mark.Last != "0-0" {
@@ -177,7 +177,7 @@ func TestWatermarkSaysHowFarTheOutboxIsDelivered(t *testing.T) {
 
 func TestSetFrozenPublishesOnce(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
 		round := r.started(nil)
 		r.expect(round, "ann1", game.Won)
@@ -215,7 +215,7 @@ func TestSetFrozenPublishesOnce(t *testing.T) {
 // A process reads that a round is released, and sets that in Redis only after a host has frozen it again. That must not undo the freeze.
 func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		round := r.started(nil)
 		for _, flag := range []struct {
 			frozen  bool
@@ -235,7 +235,7 @@ func TestAnOlderFlagDoesNotReplaceANewerOne(t *testing.T) {
 
 func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		round := newRound(r.t, nil)
 		round.Frozen, round.FreezeVersion = true, 1
 		r.open(round)
@@ -247,7 +247,7 @@ func TestARoundThatWasFrozenBeforeItOpenedOpensFrozen(t *testing.T) {
 
 func TestExpireKeysOnlyShortensTTLs(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
 		round := r.started(dealtEqual)
 		r.grab(round, taps("ann1"))
@@ -274,7 +274,7 @@ func TestExpireKeysOnlyShortensTTLs(t *testing.T) {
 
 func TestEntriesThatDoNotParseSayWhy(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, r *rig) {
+	onEachRedis(t, func(t *testing.T, r *fixture) {
 		round := r.started(nil)
 		good := map[string]any{"kind": "claims", "round": round.ID, "at": "5", "claims": "ann 1 7 1"}
 		refund := map[string]any{"kind": "refund", "round": round.ID, "at": "5", "reason": "time", "claims": "1", "claimed_cents": "7", "refund_cents": "3"}
@@ -326,11 +326,11 @@ func TestEntriesThatDoNotParseSayWhy(t *testing.T) {
 }
 
 // second is another client of the same Redis, as of another process.
-func (r *rig) second(t *testing.T) *rig {
+func (r *fixture) second(t *testing.T) *fixture {
 	t.Helper()
 	single, ok := r.redis.(*redis.Client)
 	if !ok {
 		t.Fatal("not one server")
 	}
-	return newRig(t, "redis://"+single.Options().Addr)
+	return newFixture(t, "redis://"+single.Options().Addr)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // eachSplit runs a suite over both kinds of servers, for live and for dealt rounds.
-func eachSplit(t *testing.T, suite func(r *rig, split func(*game.Settings))) {
+func eachSplit(t *testing.T, suite func(r *fixture, split func(*game.Settings))) {
 	t.Helper()
 	splits := map[game.Split]func(*game.Settings){
 		game.SplitLive: func(*game.Settings) {},
@@ -20,14 +20,14 @@ func eachSplit(t *testing.T, suite func(r *rig, split func(*game.Settings))) {
 	}
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for name, split := range splits {
-			t.Run(string(name), func(t *testing.T) { suite(newRig(t, url), split) })
+			t.Run(string(name), func(t *testing.T) { suite(newFixture(t, url), split) })
 		}
 	})
 }
 
 func TestGrabReachesEveryOutcome(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) {
 			split(s)
 			s.Packets, s.Pace, s.Countdown = 2, game.PaceEven, 5_000
@@ -48,14 +48,14 @@ func TestGrabReachesEveryOutcome(t *testing.T) {
 	})
 }
 
-// world is a combination of conditions in which a tap of ann's on a new drop must come to one outcome, whatever else holds.
-type world struct {
+// tapConditions is a combination of conditions in which a tap of ann's on a new drop must come to one outcome, whatever else holds.
+type tapConditions struct {
 	frozen, closed, capped bool
 	stock                  game.Outcome // Won, Missed or SoldOut
 	time                   game.Outcome // Early, Won or Late
 }
 
-func (w world) want() game.Outcome {
+func (w tapConditions) want() game.Outcome {
 	switch {
 	case w.frozen:
 		return game.Frozen
@@ -71,20 +71,20 @@ func (w world) want() game.Outcome {
 	return game.Won
 }
 
-func everyWorld() []world {
-	var all []world
+func allTapConditions() []tapConditions {
+	var all []tapConditions
 	for _, stock := range []game.Outcome{game.Won, game.Missed, game.SoldOut} {
 		for _, time := range []game.Outcome{game.Early, game.Won, game.Late} {
 			for bits := range 8 {
-				all = append(all, world{frozen: bits&1 > 0, closed: bits&2 > 0, capped: bits&4 > 0, stock: stock, time: time})
+				all = append(all, tapConditions{frozen: bits&1 > 0, closed: bits&2 > 0, capped: bits&4 > 0, stock: stock, time: time})
 			}
 		}
 	}
 	return all
 }
 
-// make builds the world: ann has claimed drop 1, with a result that never changes.
-func (w world) make(r *rig, split func(*game.Settings)) (game.Round, game.Answer) {
+// make builds them: ann has claimed drop 1, with a result that never changes.
+func (w tapConditions) make(r *fixture, split func(*game.Settings)) (game.Round, game.Answer) {
 	round := r.started(func(s *game.Settings) {
 		split(s)
 		s.Packets = map[game.Outcome]int{game.Won: 5, game.Missed: 5, game.SoldOut: 1}[w.stock]
@@ -106,8 +106,8 @@ func (w world) make(r *rig, split func(*game.Settings)) (game.Round, game.Answer
 
 func TestGrabChecksInOrder(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
-		for _, w := range everyWorld() {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
+		for _, w := range allTapConditions() {
 			round, first := w.make(r, split)
 			got := r.grab(round, taps("ann1 ann2 ann1")).Answers
 			if got[1].Outcome != w.want() {
@@ -124,7 +124,7 @@ func TestGrabChecksInOrder(t *testing.T) {
 // After the last packet a tap always gets sold_out, but a repeated winning tap gets its own result.
 func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(func(s *game.Settings) { split(s); s.Packets = 1 })
 		first := r.expect(round, "ann1 bob1", game.Won, game.SoldOut).Answers[0]
 		r.close(round, game.BySoldOut)
@@ -139,7 +139,7 @@ func TestClosedWhenSoldOutSaysSoldOutEvenAfterTheEnd(t *testing.T) {
 // A round is open in [starts_at, ends_at) by Redis' clock: not a millisecond before, and not at the end itself.
 func TestWindowIsExactToTheMillisecond(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		for i, edge := range []struct {
 			ms   int64
@@ -153,7 +153,7 @@ func TestWindowIsExactToTheMillisecond(t *testing.T) {
 
 func TestEvenPaceReleasesEachPacketAtItsMillisecond(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		const packets, duration = 7, 3001
 		round := r.started(func(s *game.Settings) {
 			split(s)
@@ -177,7 +177,7 @@ func TestEvenPaceReleasesEachPacketAtItsMillisecond(t *testing.T) {
 func TestGrabOfNoRoundIsGone(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		_, err := r.Grab(t.Context(), "ROOM", "nowhere", r.NewBatch(), taps("ann1"))
 		mustBe(t, err, game.ErrGone)
 		if keys := r.allKeys(); len(keys) > 0 {
@@ -189,7 +189,7 @@ func TestGrabOfNoRoundIsGone(t *testing.T) {
 func TestGrabFromAListThatIsTooShortTakesNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := r.started(func(s *game.Settings) { dealtEqual(s); s.Packets = 3 })
 		first := r.expect(round, "ann1", game.Won).Answers[0]
 		if err := r.redis.RPop(t.Context(), amountsKey(round.ID)).Err(); err != nil {
@@ -210,7 +210,7 @@ func TestDealtAmountsComeInTheirOrder(t *testing.T) {
 	for _, deal := range []game.Deal{game.DealDoubleMean, game.DealEqual, game.DealTiers} {
 		t.Run(string(deal), func(t *testing.T) {
 			testkit.EachRedis(t, func(t *testing.T, url string) {
-				r := newRig(t, url)
+				r := newFixture(t, url)
 				round := r.started(func(s *game.Settings) {
 					s.Split, s.Deal = game.SplitDealt, deal
 					if deal == game.DealTiers {

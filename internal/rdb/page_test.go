@@ -19,7 +19,7 @@ import (
 func TestClaimsAreReadPageByPage(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		const packets = 700
 		round := r.started(func(s *game.Settings) { s.Packets, s.Total = packets, 100*packets })
 		if claims, err := r.Claims(t.Context(), round.ID, 0, 10); err != nil || len(claims) > 0 {
@@ -49,7 +49,7 @@ func TestClaimsAreReadPageByPage(t *testing.T) {
 func TestTheBatchOfAClaimIsFound(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := r.started(func(s *game.Settings) { s.Packets, s.Total = 300, 30_000 })
 		type grant struct {
 			batch       string
@@ -84,7 +84,7 @@ func TestTheBatchOfAClaimIsFound(t *testing.T) {
 }
 
 // spoil adds unreadable entries to an outbox.
-func (r *rig) spoil(round game.Round) {
+func (r *fixture) spoil(round game.Round) {
 	r.t.Helper()
 	for _, values := range [][]string{{"kind", "nonsense"}, {"kind", "claims", "round", round.ID, "at", "1", "claims", "?"}} {
 		if err := r.redis.XAdd(r.t.Context(), &redis.XAddArgs{Stream: outboxKey(round.ID), Values: values}).Err(); err != nil {
@@ -98,7 +98,7 @@ func (r *rig) spoil(round game.Round) {
 func TestAPageOfALargeRoundIsFoundInFewReads(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	r := newRig(t, server.URL)
+	r := newFixture(t, server.URL)
 	const packets, limit, most = 100_000, 100, 100
 	round := r.started(func(s *game.Settings) { s.Packets, s.Total, s.Cap = packets, 100*packets, game.MaxCap })
 	claimed := 0
@@ -132,7 +132,7 @@ func TestAPageOfALargeRoundIsFoundInFewReads(t *testing.T) {
 var readsOfStreams = regexp.MustCompile(`cmdstat_x(?:rev)?range:calls=(\d+)`)
 
 // reads is how often the server has read from a stream.
-func (r *rig) reads() (reads int) {
+func (r *fixture) reads() (reads int) {
 	r.t.Helper()
 	stats, err := r.redis.Info(r.t.Context(), "commandstats").Result()
 	if err != nil {

@@ -18,17 +18,17 @@ func crowded(t *testing.T, url, room string, instances, players int) *presenceFl
 			c.openTab(who, fmt.Sprintf("player-%d-of-%d", n, who))
 		}
 		for c.instances[who].HasChanges() {
-			c.told(who, 500)
+			c.reportChanges(who, 500)
 		}
 	}
 	for who := range instances { // nothing new, at the same time
-		c.told(who, 500)
+		c.reportChanges(who, 500)
 	}
 	return c
 }
 
 // told is one report that comes through, with up to so many changes.
-func (c *presenceFleet) told(who, most int) game.Reports {
+func (c *presenceFleet) reportChanges(who, most int) game.Reports {
 	at, r := &c.instances[who], c.team[who]
 	r.now.Store(c.now)
 	own := game.Report{Online: at.Online(), Changes: at.Next(most)}
@@ -90,13 +90,13 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 		c.openTab(0, fmt.Sprintf("player-%d-of-1", n))
 	}
 	for c.instances[0].HasChanges() {
-		c.told(0, 500)
+		c.reportChanges(0, 500)
 	}
-	if got := c.told(0, 500); got.Online != 2*players || got.Garbage != 0 {
+	if got := c.reportChanges(0, 500); got.Online != 2*players || got.Garbage != 0 {
 		t.Fatalf("%d are online, garbage is %d", got.Online, got.Garbage)
 	}
 	c.now += freshFor.Milliseconds()
-	got := c.told(0, 500)
+	got := c.reportChanges(0, 500)
 	if got.Garbage != players {
 		t.Fatalf("garbage is %d, want %d", got.Garbage, players)
 	}
@@ -111,13 +111,13 @@ func TestADeadInstancesMarksAreSweptPageByPage(t *testing.T) {
 		}
 		cursor, removed = swept.Cursor, removed+swept.Removed
 	}
-	if got := c.told(0, 500); got.Online != players+players/2 || got.Garbage != 0 || removed != players {
+	if got := c.reportChanges(0, 500); got.Online != players+players/2 || got.Garbage != 0 || removed != players {
 		t.Errorf("%d are online, garbage is %d, %d marks were removed in %d pages", got.Online, got.Garbage, removed, pages)
 	}
 	for back := true; back || c.instances[1].HasChanges(); back = false { // it was only slow
-		c.told(1, 500)
+		c.reportChanges(1, 500)
 	}
-	if got := c.told(0, 500); got.Online != 2*players {
+	if got := c.reportChanges(0, 500); got.Online != 2*players {
 		t.Errorf("%d are online after it came back, want %d", got.Online, 2*players)
 	}
 }

@@ -65,7 +65,7 @@ func (c *presenceFleet) crash(who int) {
 }
 
 // withInstance returns the same client under another name of its instance.
-func (r *rig) withInstance(instance string) *Client {
+func (r *fixture) withInstance(instance string) *Client {
 	return &Client{redis: r.redis, clock: r.clock, topology: r.topology, instance: instance}
 }
 

@@ -45,14 +45,14 @@ func anySettings(t *rapid.T) game.Settings {
 // play is one round on a server, and the model of it.
 type play struct {
 	*model
-	r   *rig
+	r   *fixture
 	t   *rapid.T
 	ctx context.Context
 }
 
 func (p *play) now() game.Moment { return game.Moment(p.r.now.Load()) }
 
-func begin(ctx context.Context, t *rapid.T, r *rig) *play {
+func begin(ctx context.Context, t *rapid.T, r *fixture) *play {
 	settings := anySettings(t)
 	if err := settings.Validate(); err != nil {
 		t.Fatalf("%+v: %v", settings, err)
@@ -184,7 +184,7 @@ func (p *play) checkPlayers(t *rapid.T, held map[string][]game.Claim) {
 func TestInvariantsHoldForAnyRoundAndAnyOrderOfTaps(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		rapid.Check(t, func(rt *rapid.T) {
 			p := begin(t.Context(), rt, r)
 			rt.Repeat(map[string]func(*rapid.T){
@@ -212,7 +212,7 @@ func (p *play) sometimes(step func(*rapid.T)) func(*rapid.T) {
 }
 
 // sequence plays a burst round to its end and returns its amounts.
-func sequence(t *testing.T, r *rig, round game.Round) []game.Cents {
+func sequence(t *testing.T, r *fixture, round game.Round) []game.Cents {
 	t.Helper()
 	r.open(round)
 	var amounts []game.Cents
@@ -229,7 +229,7 @@ func sequence(t *testing.T, r *rig, round game.Round) []game.Cents {
 func TestLuaAndGoAgreeDrawForDraw(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		for i, edit := range []func(*game.Settings){
 			func(s *game.Settings) { s.Total, s.Packets = game.MaxTotal, 1000 },
 			func(s *game.Settings) { s.Total, s.Packets = game.MaxTotal, 2 },
@@ -268,7 +268,7 @@ func TestRoundsDifferEvenOverFreshServers(t *testing.T) {
 			if strings.HasSuffix(t.Name(), "/redis-server") {
 				url = testkit.Redis(t).URL
 			}
-			r := newRig(t, url)
+			r := newFixture(t, url)
 			for _, split := range []func(*game.Settings){func(*game.Settings) {}, func(s *game.Settings) {
 				s.Split, s.Deal = game.SplitDealt, game.DealDoubleMean
 			}} {
@@ -290,7 +290,7 @@ func TestAmountsDependOnTheSecretAlone(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		for range 2 {
 			seen[fmt.Sprint(sequence(t, r, newRound(t, nil)))] = true
 		}

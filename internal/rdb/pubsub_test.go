@@ -20,7 +20,7 @@ type listener struct {
 	heard chan game.Event
 }
 
-func (r *rig) listen(t *testing.T) *listener {
+func (r *fixture) listen(t *testing.T) *listener {
 	t.Helper()
 	l := &listener{t: t, heard: make(chan game.Event, 1000)}
 	l.Subscription = r.Subscribe(t.Context(), slog.New(slog.NewTextHandler(io.Discard, nil)), func(h game.Event) { l.heard <- h })
@@ -61,7 +61,7 @@ func claimed(round game.Round, batch []game.Tap, grabbed game.Grabbed) game.Even
 
 func TestSubscriptionReceivesARoundInOrder(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		t := r.t.(*testing.T)
 		l, round := r.listen(t), newRound(t, split)
 		l.add(round.Room)
@@ -85,7 +85,7 @@ func TestSubscriptionReceivesARoundInOrder(t *testing.T) {
 func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		l := r.listen(t)
 		l.add("ONE")
 		l.add("TWO")
@@ -117,7 +117,7 @@ func TestSubscriptionReceivesItsRoomsOnly(t *testing.T) {
 func TestUnreadableMessagesCountAsMissed(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		l := r.listen(t)
 		l.add("ROOM")
 		for _, message := range []string{
@@ -135,7 +135,7 @@ func TestUnreadableMessagesCountAsMissed(t *testing.T) {
 func TestMissedFollowsEveryReconnection(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	r := newRig(t, server.URL)
+	r := newFixture(t, server.URL)
 	l := r.listen(t)
 	rooms := []string{"ONE", "TWO"}
 	for _, room := range rooms {
@@ -166,7 +166,7 @@ func TestMissedFollowsEveryReconnection(t *testing.T) {
 func TestNothingIsReceivedAfterClose(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		l := r.listen(t)
 		l.add("ROOM")
 		if err := l.Close(); err != nil {

@@ -46,7 +46,7 @@ func TestTransientRefusals(t *testing.T) {
 		master := testkit.Redis(t)
 		host, port, _ := net.SplitHostPort(master.Addr)
 		replica := testkit.Redis(t, "--replicaof", host+" "+port, "--replica-serve-stale-data", "no")
-		round := newRig(t, master.URL).started(nil)
+		round := newFixture(t, master.URL).started(nil)
 		client := dial(t, replica.URL)
 		refused(t, client, round, "READONLY")
 		master.Kill()
@@ -55,17 +55,17 @@ func TestTransientRefusals(t *testing.T) {
 	t.Run("NOREPLICAS", func(t *testing.T) {
 		server := testkit.Redis(t)
 		client := dial(t, server.URL)
-		rig := newRig(t, server.URL)
-		round := rig.started(nil)
+		f := newFixture(t, server.URL)
+		round := f.started(nil)
 		if err := client.redis.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err(); err != nil {
 			t.Fatal(err)
 		}
-		before := rig.contents()
+		before := f.contents()
 		_, err := client.Grab(t.Context(), round.Room, round.ID, client.NewBatch(), taps("ann1"))
 		if !NothingDone(err) || !errors.Is(err, game.ErrTryAgain) || !strings.Contains(err.Error(), "NOREPLICAS") {
 			t.Errorf("error is %v", err)
 		}
-		same(t, before, rig.contents())
+		same(t, before, f.contents())
 	})
 	t.Run("CLUSTERDOWN", func(t *testing.T) {
 		refused(t, dial(t, testkit.Redis(t, "--cluster-enabled", "yes").URL), newRound(t, nil), "CLUSTERDOWN")

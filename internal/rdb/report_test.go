@@ -12,12 +12,12 @@ import (
 )
 
 // team is a number of instances on one server, with one clock of Redis.
-type team []*rig
+type team []*fixture
 
 func newTeam(t *testing.T, url string, n int) team {
 	all := make(team, n)
 	for i := range all {
-		all[i] = newRig(t, url)
+		all[i] = newFixture(t, url)
 	}
 	return all
 }

@@ -14,20 +14,20 @@ import (
 const replyTimeout = 300 * time.Millisecond
 
 // behindProxy is an instance whose replies can be lost, and one with a straight way to the same server.
-func behindProxy(t *testing.T) (behind, straight *rig, proxy *testkit.SwallowProxy) {
+func behindProxy(t *testing.T) (behind, straight *fixture, proxy *testkit.SwallowProxy) {
 	server := testkit.Redis(t)
 	proxy = testkit.NewSwallowProxy(t, server.Addr)
-	return newRig(t, "redis://"+proxy.Addr), newRig(t, server.URL), proxy
+	return newFixture(t, "redis://"+proxy.Addr), newFixture(t, server.URL), proxy
 }
 
-func (r *rig) grabOnce(round game.Round, batch []game.Tap) (game.Grabbed, error) {
+func (r *fixture) grabOnce(round game.Round, batch []game.Tap) (game.Grabbed, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), replyTimeout)
 	defer cancel()
 	return r.Grab(ctx, round.Room, round.ID, r.NewBatch(), batch)
 }
 
 // grabUntilTold asks with the same taps until a reply comes, and counts how often it asked.
-func (r *rig) grabUntilTold(round game.Round, batch []game.Tap) (game.Grabbed, int) {
+func (r *fixture) grabUntilTold(round game.Round, batch []game.Tap) (game.Grabbed, int) {
 	r.t.Helper()
 	for attempts := 1; ; attempts++ {
 		grabbed, err := r.grabOnce(round, batch)

@@ -15,7 +15,7 @@ import (
 
 func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := newRound(r.t, func(s *game.Settings) { split(s); s.Countdown = 7000 })
 		now := game.Moment(time.Now().UnixMilli() + 86_400_123)
 		r.now.Store(int64(now))
@@ -39,7 +39,7 @@ func TestOpenSetsTheWindowByRedisClock(t *testing.T) {
 
 func TestOpenMayBeRepeated(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		first := r.expect(round, "ann1", game.Won)
 		r.at(round, 1234)
@@ -64,7 +64,7 @@ func TestOpenersAtOnceMakeOneRound(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for _, split := range []func(*game.Settings){func(*game.Settings) {}, dealtEqual} {
-			r, round := newRig(t, url), newRound(t, split)
+			r, round := newFixture(t, url), newRound(t, split)
 			windows := make([]game.Moment, 8)
 			var openers sync.WaitGroup
 			for i := range windows {
@@ -94,7 +94,7 @@ func TestOpenRefusesWhatIsTorn(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		for _, left := range []string{"claims", "outbox"} {
-			r := newRig(t, url)
+			r := newFixture(t, url)
 			round := r.started(nil)
 			r.expect(round, "ann1", game.Won)
 			for _, gone := range []string{"state", "board", "claims", "outbox"} {
@@ -115,7 +115,7 @@ func TestOpenRefusesWhatIsTorn(t *testing.T) {
 func TestOpenRefusesTheWrongNumberOfAmounts(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r, round := newRig(t, url), newRound(t, dealtEqual)
+		r, round := newFixture(t, url), newRound(t, dealtEqual)
 		for _, amounts := range [][]game.Cents{nil, amountsOf(round)[:19], append(amountsOf(round), 1)} {
 			_, err := r.Open(t.Context(), round, amounts)
 			mustBe(t, err, game.ErrTorn)
@@ -130,7 +130,7 @@ func TestOpenRefusesTheWrongNumberOfAmounts(t *testing.T) {
 func TestOpenTakesManyAmounts(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := r.started(func(s *game.Settings) {
 			s.Split, s.Deal, s.Packets, s.Total = game.SplitDealt, game.DealDoubleMean, 2*stageChunk+7, 1_000_000
 		})
@@ -152,7 +152,7 @@ func inCents(amounts []game.Cents) []int64 {
 // A consumer group made at the end of the stream would never get the earlier claims.
 func TestOutboxHasItsGroupFromTheBeginning(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		groups, err := r.redis.XInfoGroups(r.t.Context(), outboxKey(round.ID)).Result()
 		if err != nil || len(groups) != 1 || groups[0].Name != settleGroup || strings.Trim(groups[0].LastDeliveredID, "0-") != "" {
@@ -180,7 +180,7 @@ func TestOutboxHasItsGroupFromTheBeginning(t *testing.T) {
 
 func TestCloseIsOnceAndRefundsOnce(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		round := r.started(split)
 		rest := r.grab(round, crowd("p", 3, 1)).Left.Cents
 		r.unsettled(round)
@@ -207,7 +207,7 @@ func TestCloseIsOnceAndRefundsOnce(t *testing.T) {
 func TestClosersAtOnceRefundOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		round := r.started(nil)
 		r.expect(round, "ann1", game.Won)
 		r.now.Store(0)
@@ -228,7 +228,7 @@ func TestClosersAtOnceRefundOnce(t *testing.T) {
 
 func TestCloseWaitsForItsReason(t *testing.T) {
 	t.Parallel()
-	eachSplit(t, func(r *rig, split func(*game.Settings)) {
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
 		for _, c := range []struct {
 			reason game.CloseReason
 			ms     int64
@@ -267,7 +267,7 @@ func TestCloseWaitsForItsReason(t *testing.T) {
 func TestCloseOfNoRoundIsGone(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
-		r := newRig(t, url)
+		r := newFixture(t, url)
 		_, err := r.Close(t.Context(), newRound(t, nil), game.Stopped)
 		mustBe(t, err, game.ErrGone)
 		_, err = r.Snapshot(t.Context(), "nowhere", 10, 10)

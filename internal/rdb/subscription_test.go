@@ -95,7 +95,7 @@ func TestAStalledSubscriptionReadsAgainWithinFiveSeconds(t *testing.T) {
 func TestASubscriptionLeavesANodeThatStalls(t *testing.T) {
 	t.Parallel()
 	cluster := testkit.NewRedisCluster(t, 3)
-	l := newRig(t, cluster.URL).listen(t)
+	l := newFixture(t, cluster.URL).listen(t)
 	l.add("ONE")
 	l.awaitHealthy()
 	node := subscribedTo(t, cluster, roomChannel("ONE"))
@@ -127,7 +127,7 @@ func subscribedTo(t *testing.T, cluster *testkit.RedisCluster, channel string) *
 func TestAUserWithoutChannelsDoesNotHear(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
-	r := newRig(t, server.URL)
+	r := newFixture(t, server.URL)
 	for name, rules := range map[string][]any{
 		"mute": {"on", "nopass", "allkeys", "+@all", "resetchannels"},
 		"deaf": {"on", "nopass", "allkeys", "allchannels", "+@all", "-subscribe"},
@@ -135,7 +135,7 @@ func TestAUserWithoutChannelsDoesNotHear(t *testing.T) {
 		if err := r.redis.Do(t.Context(), append([]any{"ACL", "SETUSER", name}, rules...)...).Err(); err != nil {
 			t.Fatal(err)
 		}
-		l := newRig(t, fmt.Sprintf("redis://%s:any@%s", name, server.Addr)).listen(t)
+		l := newFixture(t, fmt.Sprintf("redis://%s:any@%s", name, server.Addr)).listen(t)
 		ctx, cancel := context.WithTimeout(t.Context(), soon)
 		if err := l.Check(ctx); err == nil || !strings.Contains(err.Error(), "NOPERM") {
 			t.Errorf("%s: %v", name, err)

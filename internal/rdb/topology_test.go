@@ -16,7 +16,7 @@ import (
 )
 
 // behindClusterProxy is an instance whose cluster of one node says that it is to be reached through a proxy.
-func behindClusterProxy(t *testing.T) (*rig, *testkit.SwallowProxy) {
+func behindClusterProxy(t *testing.T) (*fixture, *testkit.SwallowProxy) {
 	server := testkit.Redis(t, "--cluster-enabled", "yes")
 	makeCluster(t, server)
 	proxy := testkit.NewSwallowProxy(t, server.Addr)
@@ -26,7 +26,7 @@ func behindClusterProxy(t *testing.T) (*rig, *testkit.SwallowProxy) {
 	if err := node.ConfigSet(t.Context(), "cluster-announce-port", port).Err(); err != nil {
 		t.Fatal(err)
 	}
-	return newRig(t, "redis+cluster://"+proxy.Addr), proxy
+	return newFixture(t, "redis+cluster://"+proxy.Addr), proxy
 }
 
 // The cluster client repeated by itself what may have been done. So a tap that won was told at its first try that it had won

@@ -25,28 +25,28 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// rig is a client of one server for one test. While now is set, scripts get it as Redis' time, so a test can set
+// fixture is a client of one server for one test. While now is set, scripts get it as Redis' time, so a test can set
 // Redis' clock to the millisecond. Every call is checked against the names that the script declares.
-type rig struct {
+type fixture struct {
 	*Client
 	t   testing.TB
 	now atomic.Int64 // ms; 0: the server's own time
 }
 
-func newRig(t testing.TB, url string) *rig {
+func newFixture(t testing.TB, url string) *fixture {
 	t.Helper()
 	client, err := Dial(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Disconnect() })
-	r := &rig{Client: client, t: t}
+	r := &fixture{Client: client, t: t}
 	client.redis.AddHook(clockHook{r})
 	return r
 }
 
 // clockHook puts a redis table of its own in front of each script.
-type clockHook struct{ rig *rig }
+type clockHook struct{ fixture *fixture }
 
 // timeTable answers TIME with a constant and passes on everything else. The microseconds make a script that rounds wrong.
 const timeTable = `local redis = {sha1hex = redis.sha1hex, pcall = redis.pcall, call = function(command, ...)
@@ -66,7 +66,7 @@ func (h clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if cmd.Name() == "evalsha" {
 			args := cmd.Args()
 			s := h.check(args)
-			if now := h.rig.now.Load(); now != 0 {
+			if now := h.fixture.now.Load(); now != 0 {
 				args[0], args[1] = "eval", fmt.Sprintf(timeTable, now/1000, now%1000*1000+999)+s.whole
 			}
 		}
@@ -78,7 +78,7 @@ func (h clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (h clockHook) check(args []any) script {
 	at := slices.IndexFunc(allScripts, func(s script) bool { return s.run.Hash() == args[1] })
 	if at < 0 {
-		h.rig.t.Errorf("a script that is not in allScripts was called")
+		h.fixture.t.Errorf("a script that is not in allScripts was called")
 		return script{}
 	}
 	s := allScripts[at]
@@ -88,7 +88,7 @@ func (h clockHook) check(args []any) script {
 		names = given - given%2 // a batch, a channel, and pairs
 	}
 	if args[2] != keys || given != names {
-		h.rig.t.Errorf("%s.lua got %v keys and %d arguments: %v", s.name, args[2], given, args[2:])
+		h.fixture.t.Errorf("%s.lua got %v keys and %d arguments: %v", s.name, args[2], given, args[2:])
 	}
 	return s
 }
@@ -124,7 +124,7 @@ func amountsOf(round game.Round) []game.Cents {
 }
 
 // open opens the round and stops Redis' clock at its start.
-func (r *rig) open(round game.Round) game.Standing {
+func (r *fixture) open(round game.Round) game.Standing {
 	r.t.Helper()
 	standing, err := r.Open(r.t.Context(), round, amountsOf(round))
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *rig) open(round game.Round) game.Standing {
 }
 
 // started opens a new round with edited settings.
-func (r *rig) started(edit func(*game.Settings)) game.Round {
+func (r *fixture) started(edit func(*game.Settings)) game.Round {
 	r.t.Helper()
 	round := newRound(r.t, edit)
 	r.open(round)
@@ -165,7 +165,7 @@ func crowd(prefix string, n int, drop game.DropID) []game.Tap {
 	return all
 }
 
-func (r *rig) grab(round game.Round, batch []game.Tap) game.Grabbed {
+func (r *fixture) grab(round game.Round, batch []game.Tap) game.Grabbed {
 	r.t.Helper()
 	grabbed, err := r.Grab(r.t.Context(), round.Room, round.ID, r.NewBatch(), batch)
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *rig) grab(round game.Round, batch []game.Tap) game.Grabbed {
 }
 
 // expect grabs and compares the outcomes, which it returns with their cents.
-func (r *rig) expect(round game.Round, batch string, outcomes ...game.Outcome) game.Grabbed {
+func (r *fixture) expect(round game.Round, batch string, outcomes ...game.Outcome) game.Grabbed {
 	r.t.Helper()
 	grabbed := r.grab(round, taps(batch))
 	for i, answer := range grabbed.Answers {
@@ -186,7 +186,7 @@ func (r *rig) expect(round game.Round, batch string, outcomes ...game.Outcome) g
 	return grabbed
 }
 
-func (r *rig) close(round game.Round, reason game.CloseReason) game.Standing {
+func (r *fixture) close(round game.Round, reason game.CloseReason) game.Standing {
 	r.t.Helper()
 	standing, err := r.Close(r.t.Context(), round, reason)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *rig) close(round game.Round, reason game.CloseReason) game.Standing {
 }
 
 // at moves Redis' clock to ms after the start of a round.
-func (r *rig) at(round game.Round, ms int64) {
+func (r *fixture) at(round game.Round, ms int64) {
 	r.t.Helper()
 	standing, err := r.Standing(r.t.Context(), round.ID)
 	if err != nil {
@@ -206,7 +206,7 @@ func (r *rig) at(round game.Round, ms int64) {
 }
 
 // freeze sets the flag as an operator's intervention will.
-func (r *rig) freeze(round game.Round) {
+func (r *fixture) freeze(round game.Round) {
 	r.t.Helper()
 	if err := r.redis.HSet(r.t.Context(), stateKey(round.ID), "frozen", "1").Err(); err != nil {
 		r.t.Fatal(err)
@@ -214,7 +214,7 @@ func (r *rig) freeze(round game.Round) {
 }
 
 // contents is everything that the server holds, as text by key, to compare before and after.
-func (r *rig) contents() map[string]string {
+func (r *fixture) contents() map[string]string {
 	r.t.Helper()
 	all := make(map[string]string)
 	for _, key := range r.allKeys() {
@@ -223,7 +223,7 @@ func (r *rig) contents() map[string]string {
 	return all
 }
 
-func (r *rig) allKeys() []string {
+func (r *fixture) allKeys() []string {
 	r.t.Helper()
 	keys, err := r.redis.Keys(r.t.Context(), "*").Result()
 	if err != nil {
@@ -232,7 +232,7 @@ func (r *rig) allKeys() []string {
 	return keys
 }
 
-func (r *rig) contentOf(key string) (content any, err error) {
+func (r *fixture) contentOf(key string) (content any, err error) {
 	ctx := r.t.Context()
 	kind, err := r.redis.Type(ctx, key).Result()
 	if err != nil {
@@ -253,7 +253,7 @@ func (r *rig) contentOf(key string) (content any, err error) {
 }
 
 // unsettled reads the outbox as the settler's group would: every entry that was delivered to nobody yet, as field and value.
-func (r *rig) unsettled(round game.Round) []map[string]any {
+func (r *fixture) unsettled(round game.Round) []map[string]any {
 	r.t.Helper()
 	streams, err := r.redis.XReadGroup(r.t.Context(), &redis.XReadGroupArgs{
 		Group: settleGroup, Consumer: "test", Streams: []string{outboxKey(round.ID), ">"}, Count: 1000, Block: -1,

@@ -116,9 +116,9 @@ func (s *fixture) instance(change ...func(*gate.Options)) *instance {
 
 // These stand for parts of the API that are there and that nobody asks here.
 type (
-	rounds interface{ api.Rounds }
-	money  interface{ api.Money }
-	desk   interface{ api.RoomAdmin }
+	rounds    interface{ api.Rounds }
+	money     interface{ api.Money }
+	roomAdmin interface{ api.RoomAdmin }
 )
 
 // serve puts the gate behind the product's own HTTP server. Its sockets have small buffers, so that a client that stops
@@ -126,7 +126,7 @@ type (
 func (s *fixture) serve(door http.Handler) *httptest.Server {
 	s.t.Helper()
 	web, err := api.New(api.Options{
-		Rounds: struct{ rounds }{}, Money: struct{ money }{}, RoomAdmin: struct{ desk }{},
+		Rounds: struct{ rounds }{}, Money: struct{ money }{}, RoomAdmin: struct{ roomAdmin }{},
 		Sessions: s.sessions, Gate: door, Pages: pages(), Password: "rain",
 		Metrics: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
