@@ -40,11 +40,11 @@ func onEachDatabaseAndPooler(t *testing.T, test func(t *testing.T, url string)) 
 }
 
 const (
-	leaseDuration = 3 * time.Second // in these tests
+	leaseDuration = 6 * time.Second // in these tests
 	soon          = 20 * time.Second
 )
 
-var short = ledger.WithTimeouts(1500*time.Millisecond, leaseDuration)
+var short = ledger.WithTimeouts(3*time.Second, leaseDuration)
 
 // holderURL is an environment variable that makes this test binary an instance which holds the lock named in holderOf until it is
 // killed.
