@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
 
 	"redrain/internal/game"
 	"redrain/internal/wire"
@@ -55,7 +57,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, err)
 		return
 	}
-	taken := &hijacked{ResponseWriter: w, within: g.opts.WriteFor}
+	taken := &hijacked{ResponseWriter: w, within: g.opts.WriteFor, framesPerSecond: g.opts.FramesPerSecond}
 	ws, err := websocket.Accept(taken, r, &websocket.AcceptOptions{
 		// admit has checked the origin, by a rule that knows this site's public address and treats its absence on its own.
 		InsecureSkipVerify: true,
@@ -82,9 +84,10 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // plain text, is kept back so that it can be said in JSON.
 type hijacked struct {
 	http.ResponseWriter
-	socket  *socket
-	within  time.Duration // see socket
-	refused int           // its status
+	socket          *socket
+	within          time.Duration // see socket
+	framesPerSecond rate.Limit
+	refused         int // its status
 }
 
 // WriteHeader lets only the upgrade through.
@@ -106,17 +109,17 @@ const (
 )
 
 // Hijack does what the wrapped writer does. The server's own buffers of 4 KiB each are left to the garbage collector; what
-// the client sent early is kept.
+// the client sent early is the first that the socket reads.
 func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err //nolint:wrapcheck // for the library
 	}
-	h.socket = &socket{Conn: conn, within: h.within}
-	early, _ := buffers.Peek(buffers.Reader.Buffered())
-	in := bufio.NewReaderSize(bytes.NewReader(bytes.Clone(early)), max(readBuffer, len(early)))
-	_, _ = in.Peek(len(early)) // the library keeps what is buffered, and reads the rest from the connection itself
-	return h.socket, bufio.NewReadWriter(in, bufio.NewWriterSize(h.socket, writeBuffer)), nil
+	h.socket = &socket{Conn: conn, within: h.within, in: conn, budget: newBudget(h.framesPerSecond)}
+	if early, _ := buffers.Peek(buffers.Reader.Buffered()); len(early) > 0 {
+		h.socket.in = io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn)
+	}
+	return h.socket, bufio.NewReadWriter(bufio.NewReaderSize(h.socket, readBuffer), bufio.NewWriterSize(h.socket, writeBuffer)), nil
 }
 
 // admit checks everything that can be checked before the upgrade; code is the room's.

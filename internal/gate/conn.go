@@ -47,8 +47,7 @@ type conn struct {
 	guest   identity
 	session *live.PlayerSession // of a player
 
-	frames  *rate.Limiter // all frames of this connection
-	refused *rate.Limiter // those that were answered with an error; nil until one was
+	refused *rate.Limiter // frames that were answered with an error; nil until one was
 	ping    *time.Timer
 	heard   atomic.Uint32 // frames so far, which wraps around
 	answers *roundAnswers // of the round that was tapped last
@@ -56,11 +55,7 @@ type conn struct {
 }
 
 func newConn(g *Gate, ws *websocket.Conn, socket *socket, room *live.Room, in identity) *conn {
-	perSecond := g.opts.FramesPerSecond
-	c := &conn{
-		gate: g, ws: ws, socket: socket, room: room, guest: in,
-		frames: rate.NewLimiter(perSecond, max(1, int(2*perSecond))),
-	}
+	c := &conn{gate: g, ws: ws, socket: socket, room: room, guest: in}
 	c.out.init(c)
 	return c
 }

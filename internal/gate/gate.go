@@ -53,6 +53,7 @@ type Options struct {
 	// connection is gone within 25 s.
 	PingEvery, PongWithin time.Duration
 	// FramesPerSecond bounds what one connection may send, 50 by default, with bursts of twice that; who sends more is cut.
+	// Control frames and continuations count, and so do bytes: see budget.
 	FramesPerSecond rate.Limit
 	Log             *slog.Logger
 }

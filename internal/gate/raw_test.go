@@ -33,6 +33,7 @@ const (
 	opBinary   = 0x2
 	opClose    = 0x8
 	opPing     = 0x9
+	opPong     = 0xA
 )
 
 const rawWithin = 10 * time.Second

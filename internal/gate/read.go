@@ -24,7 +24,7 @@ func (c *conn) readFrames() closing {
 	for {
 		kind, reader, err := c.ws.Reader(context.Background())
 		if err != nil {
-			return closeOver // the client, or the network, has ended it
+			return closingAfter(err)
 		}
 		if kind != websocket.MessageText {
 			return closeBinary
@@ -33,6 +33,15 @@ func (c *conn) readFrames() closing {
 			return *why
 		}
 	}
+}
+
+// closingAfter is what to tell the client when it cannot be read any more. Nothing if the client or the network has ended the
+// connection, or if the library has said it already, as when a frame is too large.
+func closingAfter(err error) closing {
+	if errors.Is(err, errOverBudget) {
+		return closeTooManyErrors
+	}
+	return closeOver
 }
 
 // readFrame takes one frame; it returns why the connection must end, or nil.
@@ -44,10 +53,11 @@ func (c *conn) readFrame(reader io.Reader) *closing {
 	frame := buffer[:n]
 	switch {
 	case err != nil:
-		return &closeOver // too large, which the library answers by itself, or the connection is gone
+		why := closingAfter(err)
+		return &why
 	case !utf8.Valid(frame):
 		return &closeNotUTF8
-	case !c.frames.Allow(), !c.take(frame):
+	case !c.take(frame):
 		return &closeTooManyErrors
 	}
 	return nil

@@ -147,7 +147,7 @@ func padded(n int) string {
 }
 
 func TestAFrameMayHave1024Bytes(t *testing.T) {
-	i := newSite(t).instance()
+	i := newSite(t).instance(manyFrames)         // every fragment counts as one
 	for _, parts := range []int{1, 2, 7, 1024} { // fragments
 		t.Run(fmt.Sprintf("%d fragments", parts), func(t *testing.T) {
 			r := dialRaw(t, i.screen())

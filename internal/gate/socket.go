@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/binary"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -13,10 +14,21 @@ import (
 type socket struct {
 	net.Conn
 
+	in     io.Reader     // what the client sent early, and then the connection
+	budget *budget       // of what is read
 	within time.Duration // that one write may take, and half of that at the least
 
 	mu       sync.Mutex
 	deadline time.Time // of writes, as it was set last
+}
+
+// Read is the library's way of reading. It fails with errOverBudget once the client has sent too much.
+func (s *socket) Read(into []byte) (int, error) {
+	n, err := s.in.Read(into)
+	if !s.budget.allow(into[:n]) {
+		return 0, errOverBudget
+	}
+	return n, err //nolint:wrapcheck // for the library
 }
 
 // extendWriteDeadline sets the deadline of the next write. Setting one costs about as much as a small write's bookkeeping, so it is moved
