@@ -157,8 +157,17 @@ func (a *asset) serve(c echo.Context) error {
 		}
 	}
 	header.Set("ETag", tag)
+	ignoreRanges(c)
 	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(content))
 	return nil
+}
+
+// ignoreRanges makes http.ServeContent answer with the whole file. Files are small, and a request for many ranges of one costs
+// far more than the file.
+func ignoreRanges(c echo.Context) {
+	c.Request().Header.Del("Range")
+	c.Request().Header.Del("If-Range")
+	c.Response().Before(func() { c.Response().Header().Set("Accept-Ranges", "none") }) // after ServeContent has set it
 }
 
 // acceptsGzip reports whether an Accept-Encoding header accepts gzip. An entry for gzip takes precedence over one for *.

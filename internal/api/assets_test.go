@@ -70,6 +70,31 @@ func TestTextFilesAreCompressedIfAccepted(t *testing.T) {
 	}
 }
 
+// Thousands of ranges of one file cost far more than the file, so every answer is the whole file.
+func TestRangesAreIgnored(t *testing.T) {
+	r := newTestServer(t)
+	for _, path := range []string{"/", "/r/RAXN88", "/assets/shared/app.js", "/assets/shared/icon.png"} {
+		whole := r.call("GET", path, "")
+		if got := whole.Header().Get("Accept-Ranges"); got != "none" {
+			t.Errorf("%s: Accept-Ranges is %q", path, got)
+		}
+		tag := whole.Header().Get("ETag")
+		for _, ranges := range []string{
+			"bytes=0-0", "bytes=-1", "bytes=5-", "bytes=999999999-", "bytes=nonsense", "bytes=0-0" + strings.Repeat(",0-0", 3000),
+		} {
+			for _, validator := range []string{"", tag, `"other"`} {
+				got := r.call("GET", path, "", withHeader("Range", ranges), withHeader("If-Range", validator))
+				if got.Code != 200 || !bytes.Equal(got.Body.Bytes(), whole.Body.Bytes()) || got.Header().Get("Content-Range") != "" {
+					t.Errorf("%s, Range %.30s, If-Range %s: got %d with %d bytes", path, ranges, validator, got.Code, got.Body.Len())
+				}
+			}
+		}
+		if again := r.call("GET", path, "", withHeader("Range", "bytes=0-0"), withHeader("If-None-Match", tag)); again.Code != 304 {
+			t.Errorf("%s again: got %d", path, again.Code)
+		}
+	}
+}
+
 func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{
 		"": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.000": false, "gzip; q=0.001": true,
