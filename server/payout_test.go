@@ -21,12 +21,12 @@ func TestPayoutsThatAreRefusedAtTheStart(t *testing.T) {
 		names string
 	}{
 		"no address":         {[]string{"PAYOUT_WEBHOOK_URL=pay", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
-		"http elsewhere":     {[]string{"PAYOUT_WEBHOOK_URL=http://192.0.2.1/hook", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
+		"http elsewhere":     {[]string{"PAYOUT_WEBHOOK_URL=http://10.0.0.9/hook", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
 		"metadata":           {[]string{"PAYOUT_WEBHOOK_URL=https://169.254.169.254/", "PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
-		"no secret":          {[]string{"PAYOUT_WEBHOOK_URL=https://192.0.2.1/"}, "PAYOUT_SECRET"},
+		"no secret":          {[]string{"PAYOUT_WEBHOOK_URL=https://10.0.0.9/"}, "PAYOUT_SECRET"},
 		"a secret of no use": {[]string{"PAYOUT_SECRET=" + payoutSecret}, "PAYOUT_WEBHOOK_URL"},
-		"a bad secret":       {[]string{"PAYOUT_WEBHOOK_URL=https://192.0.2.1/", "PAYOUT_SECRET=hunter2"}, "PAYOUT_SECRET"},
-		"a batch of nothing": {[]string{"PAYOUT_WEBHOOK_URL=https://192.0.2.1/", "PAYOUT_SECRET=" + payoutSecret, "PAYOUT_BATCH=0"}, "PAYOUT_BATCH"},
+		"a bad secret":       {[]string{"PAYOUT_WEBHOOK_URL=https://10.0.0.9/", "PAYOUT_SECRET=hunter2"}, "PAYOUT_SECRET"},
+		"a batch of nothing": {[]string{"PAYOUT_WEBHOOK_URL=https://10.0.0.9/", "PAYOUT_SECRET=" + payoutSecret, "PAYOUT_BATCH=0"}, "PAYOUT_BATCH"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

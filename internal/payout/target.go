@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -23,7 +22,7 @@ type Target struct {
 // lookupTimeout bounds the DNS lookup at the start.
 const lookupTimeout = 5 * time.Second
 
-// ParseTarget checks the address of a webhook: it must be https, or http to this machine, and must not resolve to a link-local address.
+// ParseTarget checks the address of a webhook: it must be https, or http to this machine, and must resolve to addresses of hosts (see addressBlocks).
 // An https name that does not resolve now is accepted, since every connection is checked anyway. resolver nil: the system's. Errors
 // have one line.
 func ParseTarget(ctx context.Context, text string, resolver *net.Resolver) (Target, error) {
@@ -52,26 +51,13 @@ func ParseTarget(ctx context.Context, text string, resolver *net.Resolver) (Targ
 	return t, nil
 }
 
-var (
-	// nat64Prefix contains IPv4 addresses (the last 32 bits) that IPv6 networks reach by NAT64.
-	nat64Prefix = netip.MustParsePrefix("64:ff9b::/96")
-	// metadataAddresses are addresses of cloud metadata services that are not link-local.
-	metadataAddresses = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
-)
-
 // allow returns an error for addresses to which payouts must not be sent.
 func (t Target) allow(address netip.Addr) error {
 	address = address.Unmap().WithZone("")
-	if nat64Prefix.Contains(address) {
-		bytes := address.As16()
-		address = netip.AddrFrom4([4]byte(bytes[12:]))
+	if b := blockOf(address); !b.allowed {
+		return fmt.Errorf("%s is %s", address, b.purpose)
 	}
-	switch {
-	case address.IsLinkLocalUnicast() || slices.Contains(metadataAddresses, address):
-		return fmt.Errorf("%s is link-local, or a cloud's own", address)
-	case address.IsUnspecified() || address.IsMulticast() || !address.IsValid():
-		return fmt.Errorf("%s is no host's address", address)
-	case t.plain && !address.IsLoopback():
+	if t.plain && !address.IsLoopback() {
 		return fmt.Errorf("%s is not this machine, and only that is reached by http", address)
 	}
 	return nil

@@ -61,7 +61,7 @@ func dnsAnswer(question []byte, address netip.Addr) []byte {
 func TestTargetsThatAreRefused(t *testing.T) {
 	for _, text := range []string{
 		"", "pay", "pay.example.org/hook", "ftp://127.0.0.1/", "https://", "https:///hook", "https://a b/", "https://user:pw@127.0.0.1/", "https://127.0.0.1/#x",
-		"http://192.0.2.1/hook", "http://10.1.2.3/", "http://[2001:db8::1]/", "http://no-such-host.invalid/",
+		"http://8.8.8.8/hook", "http://10.1.2.3/", "http://[2001:db8::1]/", "http://no-such-host.invalid/",
 		"https://169.254.169.254/latest", "http://169.254.169.254/", "https://[fe80::1]/", "https://[fe80::1%25eth0]/", "https://[::ffff:169.254.169.254]/",
 		"https://[64:ff9b::a9fe:a9fe]/", "https://[fd00:ec2::254]/", "https://100.100.100.200/", "https://0.0.0.0/", "http://0.0.0.0/", "https://[::]/", "https://224.0.0.1/",
 	} {
@@ -71,7 +71,7 @@ func TestTargetsThatAreRefused(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"http://127.0.0.1:9/", "http://localhost:9/hook", "http://[::1]:9/", "https://127.0.0.1/", "https://192.0.2.1/hook?x=1", "https://10.1.2.3/",
+		"http://127.0.0.1:9/", "http://localhost:9/hook", "http://[::1]:9/", "https://127.0.0.1/", "https://8.8.8.8/hook?x=1", "https://10.1.2.3/",
 		"https://no-such-host.invalid/", // may come to be; it is looked at when it does
 	} {
 		if _, err := ParseTarget(t.Context(), text, nil); err != nil {
@@ -83,7 +83,7 @@ func TestTargetsThatAreRefused(t *testing.T) {
 func TestANameThatMeansALinkLocalAddressIsRefused(t *testing.T) {
 	var answer atomic.Pointer[netip.Addr]
 	resolver := fixedResolver(t, &answer)
-	for text, ok := range map[string]bool{"169.254.169.254": false, "192.0.2.1": true} {
+	for text, ok := range map[string]bool{"169.254.169.254": false, "8.8.8.8": true} {
 		address := netip.MustParseAddr(text)
 		answer.Store(&address)
 		if _, err := ParseTarget(t.Context(), "https://pay.test/", resolver); (err == nil) != ok {
@@ -108,7 +108,7 @@ func TestNameThatResolvesToAnotherAddressLaterIsRefused(t *testing.T) {
 	target := must[Target](t)(ParseTarget(t.Context(), "http://pay.test:"+port+"/", resolver))
 	sender := New(nil, Options{Target: target, Secret: must[Secret](t)(ParseSecret(testSecret)), Timeout: 2 * time.Second})
 	defer sender.client.CloseIdleConnections()
-	for _, address := range []string{"169.254.169.254", "192.0.2.1", "0.0.0.0"} {
+	for _, address := range []string{"169.254.169.254", "8.8.8.8", "0.0.0.0"} {
 		turnTo(address)
 		if err := sender.post(t.Context(), game.Payout{}); err == nil || !strings.Contains(err.Error(), address) {
 			t.Errorf("%s: %v", address, err)
