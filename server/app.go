@@ -54,6 +54,7 @@ type app struct {
 	web          *api.Server
 	http         *http.Server
 	debug        *http.Server // nil unless DEBUG_ADDR is set
+	operators    *http.Server // nil unless METRICS_ADDR is set
 	address      net.Addr
 	requestsDone chan error // while stopping: the result of waiting for active requests
 
@@ -173,9 +174,12 @@ func (a *app) openHTTP(ctx context.Context) error {
 		RoomAdmin: a.books, Guests: a.books, Publisher: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
-		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), Logger: a.log, Now: a.config.clock(),
+		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), OperatorListener: a.config.MetricsAddr != "", Logger: a.log, Now: a.config.clock(),
 	})
 	if err != nil {
+		return err
+	}
+	if err := a.openOperators(ctx); err != nil {
 		return err
 	}
 	listening, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.config.Host, strconv.Itoa(a.config.Port)))

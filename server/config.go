@@ -44,6 +44,7 @@ type serveCommand struct {
 	GrabBatch      int      `env:"GRAB_BATCH" default:"256" hidden:"" help:"Most taps in one script call, 1 to 256; less is for comparison only."`
 	GrabSenders    int      `env:"GRAB_SENDERS" default:"2" hidden:"" help:"Script calls of one round under way at once; more is for comparison only."`
 	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
+	MetricsAddr    string   `env:"METRICS_ADDR" placeholder:"ADDRESS" help:"Serve /metrics, and /readyz with reasons, on this address, like 10.0.0.5:9090, and nowhere else. None: to programs on this machine that come without a proxy."`
 	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
 
 	now func() time.Time // this machine's clock; nil: time.Now

@@ -36,13 +36,32 @@ func (a *app) openDebug(ctx context.Context) error {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	a.debug = &http.Server{Handler: a.onlyHost(pages), ReadHeaderTimeout: 5 * time.Second}
-	a.log.Info("profiles are served", "address", listening.Addr().String())
+	a.serveAside(a.debug, listening, "profiles")
+	return nil
+}
+
+// openOperators serves metrics and readiness to operators on an address of their own.
+func (a *app) openOperators(ctx context.Context) error {
+	if a.config.MetricsAddr == "" {
+		return nil
+	}
+	listening, err := new(net.ListenConfig).Listen(ctx, "tcp", a.config.MetricsAddr)
+	if err != nil {
+		return fmt.Errorf("METRICS_ADDR: %w", err)
+	}
+	a.operators = api.NewHTTPServer(a.web.Operators(), a.log)
+	a.serveAside(a.operators, listening, "metrics")
+	return nil
+}
+
+// serveAside serves what the game does not need: if it fails, that is logged, and the instance goes on.
+func (a *app) serveAside(server *http.Server, listening net.Listener, what string) {
+	a.log.Info("serving "+what, "address", listening.Addr().String())
 	a.serving.Go(func() {
-		if err := a.debug.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
-			a.log.Error("profiles are no longer served", "error", err)
+		if err := server.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error("no longer serving "+what, "error", err)
 		}
 	})
-	return nil
 }
 
 // onlyHost lets in who brings the host's token, as a bearer or in the host's cookie.

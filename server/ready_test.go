@@ -52,3 +52,22 @@ func TestInstanceThatMayNotPublishIsNotReady(t *testing.T) {
 	}
 	readiness(t, in, soon, 200, "")
 }
+
+// METRICS_ADDR takes what is for operators away from the address that guests reach.
+func TestOperatorsHaveAnAddressOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	in := startInstance(t, "METRICS_ADDR=127.0.0.1:0")
+	own := "http://" + in.Await(t, soon, `serving metrics" address=(\S+)`)[1]
+	if status, body := getBody(t, own+"/metrics"); status != 200 || !strings.Contains(body, "redrain_connections") {
+		t.Errorf("their /metrics: %d", status)
+	}
+	if status, body := getBody(t, own+"/readyz"); status != 200 {
+		t.Errorf("their /readyz: %d %s", status, body)
+	}
+	if status, _ := getBody(t, in.url+"/metrics"); status != 404 {
+		t.Errorf("the guests' /metrics: %d", status)
+	}
+	if code := in.Interrupt(t, soon); code != exitOK {
+		t.Errorf("it ended with %d", code)
+	}
+}

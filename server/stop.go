@@ -109,6 +109,9 @@ func (a *app) refuseNewWork(ctx context.Context) {
 	if a.debug != nil {
 		warnIfFailed(a.log, "close the profiles' address", a.debug.Close())
 	}
+	if a.operators != nil {
+		warnIfFailed(a.log, "close the operators' address", a.operators.Close())
+	}
 	if a.rehearsals != nil {
 		a.rehearsals.Stop()
 	}

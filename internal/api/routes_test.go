@@ -217,9 +217,9 @@ func TestHealthAndReadiness(t *testing.T) {
 		o.Checks = []Check{{Name: "database", Run: fine}, {Name: "redis", Run: func(context.Context) error { return reason }}}
 	})
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
-	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready"}`)
+	wantJSON(t, r.call("GET", "/readyz", "", asOperator), 200, `{"status":"ready"}`)
 	reason = errors.New("connection refused")
-	refused := wantRefused(t, r.call("GET", "/readyz", ""), 503, "not_ready")
+	refused := wantRefused(t, r.call("GET", "/readyz", "", asOperator), 503, "not_ready")
 	if refused.Message != "redis: connection refused" {
 		t.Errorf("got the reason %q", refused.Message)
 	}
@@ -232,7 +232,7 @@ func TestReadyInstanceShowsWarnings(t *testing.T) {
 		o.Checks = []Check{{Name: "redis", Run: func(context.Context) error { return nil }}}
 		o.Warnings = []Check{{Name: "durability", Run: func(context.Context) error { return errors.New("appendonly is no") }}}
 	})
-	wantJSON(t, r.call("GET", "/readyz", ""), 200, `{"status":"ready","warnings":["durability: appendonly is no"]}`)
+	wantJSON(t, r.call("GET", "/readyz", "", asOperator), 200, `{"status":"ready","warnings":["durability: appendonly is no"]}`)
 	var health healthAnswer
 	if err := json.Unmarshal(r.call("GET", "/api/host/health", "", asHost).Body.Bytes(), &health); err != nil {
 		t.Fatal(err)

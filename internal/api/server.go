@@ -14,12 +14,11 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/time/rate"
 )
 
 // Options are the dependencies and settings of a Server. All are required except PublicURL, PlayerSecret, Origins.Allowed,
-// Proxies, Checks, Warnings and SettleLag.
+// Proxies, Checks, Warnings, SettleLag and OperatorListener.
 type Options struct {
 	Rooms     Rooms
 	Rounds    Rounds
@@ -49,16 +48,18 @@ type Options struct {
 	Proxies   Proxies
 	// Checks must succeed for /readyz. They run in order.
 	Checks []Check
-	// Warnings are checks whose failures /readyz shows although the instance is ready.
+	// Warnings are checks whose failures /readyz shows to operators although the instance is ready.
 	Warnings []Check
 	// SettleLag returns the lag of settling when it last booked something; nil if this instance does not settle.
 	SettleLag func() time.Duration
 	// Unavailable reports whether an error means that the database is temporarily unreachable, which is answered as busy.
 	Unavailable func(error) bool
-	// Metrics is the registry for this package's metrics, and is served at /metrics.
+	// Metrics is the registry for this package's metrics, and is served to operators at /metrics.
 	Metrics *prometheus.Registry
-	Logger  *slog.Logger
-	Now     func() time.Time
+	// OperatorListener says that operators have a listener of their own, which serves Server.Operators: here they are nobody special.
+	OperatorListener bool
+	Logger           *slog.Logger
+	Now              func() time.Time
 }
 
 // Rate limits of one client: attempts per second and burst. After a few mistyped passwords there is one attempt every five
@@ -161,7 +162,7 @@ func (s *Server) routePages() {
 	get("/assets/*", s.serveAsset)
 	get("/healthz", s.showLiveness)
 	get("/readyz", s.showReadiness)
-	get("/metrics", echo.WrapHandler(promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{DisableCompression: true})))
+	get("/metrics", s.showMetrics())
 }
 
 // requestTimeout bounds an API request, so that requests do not accumulate while the database hangs.

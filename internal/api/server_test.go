@@ -124,7 +124,7 @@ func TestMetricsHaveNoLabelsFromClients(t *testing.T) {
 	for i := range 20 {
 		r.call("GET", fmt.Sprintf("/made/up/%d", i), "", func(_ *testServer, q *http.Request) { q.Host = fmt.Sprintf("host%d", i) })
 	}
-	text := r.call("GET", "/metrics", "").Body.String()
+	text := r.call("GET", "/metrics", "", asOperator).Body.String()
 	for _, line := range []string{
 		`redrain_http_requests_total{code="200",host="",method="GET",url="/api/rooms/:code"} 1`,
 		`redrain_http_requests_total{code="404",host="",method="GET",url="/api/rooms/:code"} 1`,
@@ -140,7 +140,7 @@ func TestMetricsHaveNoLabelsFromClients(t *testing.T) {
 	}
 	r.store.onCall = func() { panic("x") }
 	r.call("GET", "/api/rooms/RAXN88", "")
-	if text := r.call("GET", "/metrics", "").Body.String(); !strings.Contains(text, `{code="500",host="",method="GET",url="/api/rooms/:code"} 1`) {
+	if text := r.call("GET", "/metrics", "", asOperator).Body.String(); !strings.Contains(text, `{code="500",host="",method="GET",url="/api/rooms/:code"} 1`) {
 		t.Error("a panic is not counted as 500")
 	}
 }

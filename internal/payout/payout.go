@@ -8,8 +8,8 @@
 //   - A payout is paid once the receiver has responded with 2xx, and not before. Any other outcome, a timeout too, means unknown: it
 //     is sent again with growing delays for a day; then it waits for the host.
 //   - Requests go only to the address that the host configured: no redirects, no proxies, plain http only to this machine, and never
-//     to special addresses, such as link-local ones, where clouds serve credentials. Addresses are checked at the start, and again for every connection,
-//     since a name may resolve to another address by then.
+//     to special addresses, such as link-local ones, where clouds serve credentials. Addresses are checked at the start, and again
+//     for every connection, since a name may resolve to another address by then.
 package payout
 
 import (
