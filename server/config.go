@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+	"unicode/utf8"
 
 	"redrain/internal/ledger"
 	"redrain/internal/rdb"
@@ -33,7 +34,7 @@ type serveCommand struct {
 	Host           string   `env:"HOST" default:"" placeholder:"ADDRESS" help:"Address to listen on; all by default."`
 	Port           int      `env:"PORT" default:"8080" help:"Port to listen on; 0 takes a free one."`
 	RedisURL       string   `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. None: the embedded one, for one instance, whose open rounds end with the process."`
-	HostPassword   string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page. None: one is made and printed."`
+	HostPassword   string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page, of at least 10 characters. None: one is made and printed."`
 	SessionSecret  string   `env:"SESSION_SECRET" placeholder:"TEXT" help:"At least 32 bytes that sign sessions. None: one is made and kept in the database."`
 	PlayerSecret   string   `name:"player-jwt-secret" env:"PLAYER_JWT_SECRET" placeholder:"TEXT" help:"At least 32 bytes with which your own app signs its players' tokens (HS256). None: players come in by nickname only."`
 	PublicURL      string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
@@ -65,6 +66,9 @@ func newLogger(name string, to *console) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: level}))
 }
 
+// minPassword is the shortest password of the host's page, in characters.
+const minPassword = 10
+
 // check validates what the parser of flags cannot.
 func (c *serveCommand) check() error {
 	switch {
@@ -78,6 +82,8 @@ func (c *serveCommand) check() error {
 		return errors.New("REQUIRE_DURABLE_REDIS needs REDIS_URL: the embedded Redis keeps nothing")
 	case c.GrabBatch < 1 || c.GrabBatch > rdb.MaxBatch || c.GrabSenders < 1 || c.GrabSenders > 256:
 		return errors.New("GRAB_BATCH and GRAB_SENDERS must be between 1 and 256")
+	case c.HostPassword != "" && utf8.RuneCountInString(c.HostPassword) < minPassword:
+		return fmt.Errorf("HOST_PASSWORD must have at least %d characters: guests can reach the page that asks for it, and guess", minPassword)
 	case c.SessionSecret != "" && len(c.SessionSecret) < 32:
 		return errors.New("SESSION_SECRET must have at least 32 bytes")
 	case c.PlayerSecret != "" && len(c.PlayerSecret) < 32:

@@ -76,6 +76,7 @@ func TestFailedStartPrintsOneLine(t *testing.T) {
 		{"public address", []string{"PUBLIC_URL=rain"}, nil, "PUBLIC_URL"},
 		{"trusted proxies", []string{"TRUSTED_PROXIES=10.0.0.0/8,proxy"}, nil, "TRUSTED_PROXIES"},
 		{"allowed origins", []string{"ALLOWED_ORIGINS=example.org"}, nil, "ALLOWED_ORIGINS"},
+		{"short password", []string{"HOST_PASSWORD=ninechars"}, nil, "HOST_PASSWORD must have at least 10 characters"},
 		{"short secret", []string{"SESSION_SECRET=short"}, nil, "SESSION_SECRET"},
 		{"taps a second", []string{"TAPS_PER_SECOND=0"}, nil, "TAPS_PER_SECOND"},
 		{"log level", []string{"LOG_LEVEL=loud"}, nil, "log-level"},

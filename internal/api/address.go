@@ -47,7 +47,12 @@ func (p Proxies) isHTTPS(r *http.Request) bool {
 
 // clientNetwork returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since an IPv6
 // client can use any address in its /64.
-func clientNetwork(ip string) string {
+func clientNetwork(ip string) string { return networkOf(ip, 64) }
+
+// clientSite returns the largest network that is usually one customer's: an IPv4 address, or the /48 of an IPv6 address.
+func clientSite(ip string) string { return networkOf(ip, 48) }
+
+func networkOf(ip string, bitsOfIPv6 int) string {
 	address, err := netip.ParseAddr(ip)
 	if err != nil {
 		return ip
@@ -55,7 +60,7 @@ func clientNetwork(ip string) string {
 	if address = address.Unmap(); address.Is4() {
 		return address.String()
 	}
-	prefix, err := address.WithZone("").Prefix(64)
+	prefix, err := address.WithZone("").Prefix(bitsOfIPv6)
 	if err != nil {
 		return ip
 	}

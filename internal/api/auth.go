@@ -83,16 +83,20 @@ type tokenAnswer struct {
 	Token string `json:"token"`
 }
 
-// logIn starts a host's session. Right passwords count as attempts too, so a client above the limit learns nothing from its guesses.
+// logIn starts a host's session. Right passwords wait as wrong ones do, so a client above the limit learns nothing from its guesses. Who
+// has a session already waits for nobody.
 func (s *Server) logIn(c echo.Context) error {
-	if !s.passwords.allow(c.RealIP()) {
-		return errTooManyRequest
-	}
 	var body passwordBody
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	if !equalPasswords(*body.Password, s.Password) {
+	right := equalPasswords(*body.Password, s.Password)
+	if !s.isHost(c) {
+		if err := s.waitForGuess(c, right); err != nil {
+			return err
+		}
+	}
+	if !right {
 		return errWrongPassword
 	}
 	token, err := s.Sessions.NewHostToken()
@@ -101,6 +105,22 @@ func (s *Server) logIn(c echo.Context) error {
 	}
 	s.setCookie(c, HostCookie, token, hostSessionLifetime)
 	return answer(c, http.StatusOK, tokenAnswer{token})
+}
+
+// waitForGuess waits until it is this caller's turn to hear whether a password was right.
+func (s *Server) waitForGuess(c echo.Context, right bool) error {
+	delay, ok := s.guesses.delay(c.RealIP(), !right)
+	if !ok {
+		return errTooManyRequest
+	}
+	turn := time.NewTimer(delay)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+		return nil
+	case <-c.Request().Context().Done():
+		return c.Request().Context().Err()
+	}
 }
 
 func (s *Server) logOut(c echo.Context) error {

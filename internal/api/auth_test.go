@@ -123,39 +123,20 @@ func withRemoteAddr(address string) requestOption {
 	return func(_ *testServer, q *http.Request) { q.RemoteAddr = address }
 }
 
-func TestPasswordAttemptsAreLimited(t *testing.T) {
+// What is refused for another reason than the limit does not use it up.
+func TestJoinsWithBadBodiesDoNotCount(t *testing.T) {
 	r := newTestServer(t)
-	try := func(guess, address string) int {
-		return r.call("POST", "/api/host/session", `{"password":"`+guess+`"}`, withRemoteAddr(address)).Code
-	}
-	for i := range passwordBurst {
-		if got := try("guess", "203.0.113.7:1000"); got != 401 {
-			t.Fatalf("guess %d: got %d", i+1, got)
+	for range joinBurst {
+		for _, body := range []string{`{`, `{"nickname":""}`, `{"nickname":"a","cents":1}`, `[]`, ""} {
+			if got := r.call("POST", "/api/rooms/RAXN88/players", body).Code; got < 400 || got == 429 {
+				t.Fatalf("%q: got %d", body, got)
+			}
 		}
+		r.call("POST", "/api/rooms/RAXN88/players/token", `{"token":"x"}`)
+		r.call("POST", "/api/rooms/AAAA22/players", `{"nickname":"a"}`)
 	}
-	if got := try(password, "203.0.113.7:2000"); got != 429 {
-		t.Errorf("the right one after %d wrong ones: got %d, want 429", passwordBurst, got)
-	}
-	if got := try(password, "203.0.113.8:1000"); got != 200 {
-		t.Errorf("somebody else: got %d, want 200", got)
-	}
-	r.clock.advance(5 * time.Second)
-	if got := try(password, "203.0.113.7:1000"); got != 200 {
-		t.Errorf("5 s later: got %d, want 200", got)
-	}
-	wantRefused(t, r.call("POST", "/api/host/session", `{"password":"x"}`, withRemoteAddr("203.0.113.7:1000")), 429, "too_many_requests")
-}
-
-func TestOneIPv6NetworkIsOneClient(t *testing.T) {
-	r := newTestServer(t)
-	for range passwordBurst {
-		r.call("POST", "/api/host/session", `{"password":"x"}`, withRemoteAddr("[2001:db8:0:1::7]:1000"))
-	}
-	if got := r.call("POST", "/api/host/session", `{"password":"x"}`, withRemoteAddr("[2001:db8:0:1:ffff::9]:1000")).Code; got != 429 {
-		t.Errorf("another address of the same /64: got %d, want 429", got)
-	}
-	if got := r.call("POST", "/api/host/session", `{"password":"x"}`, withRemoteAddr("[2001:db8:0:2::7]:1000")).Code; got != 401 {
-		t.Errorf("another /64: got %d, want 401", got)
+	if got := r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`).Code; got != 201 {
+		t.Errorf("a good one afterwards: got %d", got)
 	}
 }
 

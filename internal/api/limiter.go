@@ -27,10 +27,12 @@ func newLimiter(perSecond float64, burst int, now func() time.Time) *limiter {
 }
 
 // allow takes a token from the bucket of the client with this address, and reports whether there was one.
-func (l *limiter) allow(ip string) bool {
+func (l *limiter) allow(ip string) bool { return l.bucket(clientNetwork(ip)).AllowN(l.now(), 1) }
+
+// bucket returns the bucket of a client network.
+func (l *limiter) bucket(key string) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := clientNetwork(ip)
 	bucket, known := l.young[key]
 	if !known {
 		if bucket, known = l.old[key]; !known {
@@ -41,5 +43,5 @@ func (l *limiter) allow(ip string) bool {
 		}
 		l.young[key] = bucket
 	}
-	return bucket.AllowN(l.now(), 1)
+	return bucket
 }

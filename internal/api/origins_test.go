@@ -85,27 +85,27 @@ func TestForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
 	}
 }
 
-// The limit of password attempts, with a forged X-Forwarded-For in each attempt.
+// The limit of joins, with a forged X-Forwarded-For in each attempt.
 func TestForgedForwardedAddressDoesNotResetTheLimit(t *testing.T) {
 	try := func(r *testServer, forwarded string) int {
-		return r.call("POST", "/api/host/session", `{"password":"x"}`, withRemoteAddr("10.1.2.3:1000"), withHeader("X-Forwarded-For", forwarded)).Code
+		return r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`, withRemoteAddr("10.1.2.3:1000"), withHeader("X-Forwarded-For", forwarded)).Code
 	}
 	r := newTestServer(t)
-	for range passwordBurst {
+	for range joinBurst {
 		try(r, "203.0.113.7")
 	}
 	if got := try(r, "203.0.113.8"); got != 429 {
 		t.Errorf("another made-up address: got %d, want 429", got)
 	}
 	r = newTestServer(t, func(o *Options) { o.Proxies = Proxies{netip.MustParsePrefix("10.1.0.0/16")} })
-	for range passwordBurst {
+	for range joinBurst {
 		try(r, "203.0.113.7")
 	}
 	if got := try(r, "203.0.113.7"); got != 429 {
 		t.Errorf("the same client behind a proxy: got %d, want 429", got)
 	}
-	if got := try(r, "203.0.113.8"); got != 401 {
-		t.Errorf("another client behind the same proxy: got %d, want 401", got)
+	if got := try(r, "203.0.113.8"); got != 201 {
+		t.Errorf("another client behind the same proxy: got %d, want 201", got)
 	}
 }
 

@@ -114,9 +114,6 @@ type tokenBody struct {
 
 // joinByAppToken joins with a token of the host's own app. Its subject is the same player on every device.
 func (s *Server) joinByAppToken(c echo.Context) error {
-	if !s.joins.allow(c.RealIP()) {
-		return errTooManyRequest
-	}
 	room, err := s.readRoom(c)
 	if err != nil {
 		return err
@@ -132,6 +129,9 @@ func (s *Server) joinByAppToken(c echo.Context) error {
 	nickname, err := game.CleanName("name", claims.Name)
 	if err != nil {
 		return err
+	}
+	if !s.joins.allow(c.RealIP()) {
+		return errTooManyRequest
 	}
 	joined, err := s.findOrAddSubject(c, room, claims.Subject, nickname)
 	if err != nil {

@@ -145,11 +145,8 @@ func (s *Server) showRoom(c echo.Context) error {
 }
 
 // join creates a player, or issues a new session to a player who sends an old one of this room. The rate limit is generous, see
-// joinRate.
+// joinRate, and what is refused for another reason does not count.
 func (s *Server) join(c echo.Context) error {
-	if !s.joins.allow(c.RealIP()) {
-		return errTooManyRequest
-	}
 	room, err := s.readRoom(c)
 	if err != nil {
 		return err
@@ -171,6 +168,9 @@ func (s *Server) join(c echo.Context) error {
 	nickname, err := game.CleanName("nickname", *body.Nickname)
 	if err != nil {
 		return err
+	}
+	if !s.joins.allow(c.RealIP()) {
+		return errTooManyRequest
 	}
 	if sessionErr == nil {
 		return s.answerWithSession(c, returning)

@@ -65,13 +65,9 @@ type Options struct {
 	Now              func() time.Time
 }
 
-// Rate limits of one client: attempts per second and burst. After a few mistyped passwords there is one attempt every five
-// seconds. The limit of joining is generous, since all players of a company may share one address and join within the minute in
+// Rate limit of one client: joins per second and burst. It is generous, since all players of a company may share one address and join within the minute in
 // which the QR code is shown: it admits 2,000 players in a minute, and still keeps one client from filling the database.
-const (
-	passwordRate, passwordBurst = 0.2, 5
-	joinRate, joinBurst         = 30, 300
-)
+const joinRate, joinBurst = 30, 300
 
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
@@ -79,7 +75,7 @@ type Server struct {
 
 	echo           *echo.Echo
 	assets         map[string]*asset
-	passwords      *limiter
+	guesses        *guessLimiter
 	joins          *limiter
 	ranksCache     ranksCache
 	claimsCache    claimsCache
@@ -104,7 +100,7 @@ func New(options Options) (*Server, error) {
 	options.PublicURL, options.Origins.Public = public, public
 	s := &Server{
 		Options: options, echo: echo.New(), assets: assets,
-		passwords:    newLimiter(passwordRate, passwordBurst, options.Now),
+		guesses:      newGuessLimiter(options.Now),
 		joins:        newLimiter(joinRate, joinBurst, options.Now),
 		claimsCache:  newClaimsCache(),
 		clockSkewLog: rate.Sometimes{Interval: time.Minute},
