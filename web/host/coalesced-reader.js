@@ -60,14 +60,14 @@ export class CoalescedReader {
 
   /** Reads now, or after the read in flight. @param {boolean} [whole] */
   ask(whole = true) {
-    this.#want(whole);
-    if (!this.#underWay) this.#begin();
+    this._want(whole);
+    if (!this.#underWay) this._begin();
   }
 
   /** Reads soon, because of a notice; after a failure with the next retry. @param {boolean} [whole] */
   hint(whole = true) {
-    this.#want(whole);
-    if (!this.#underWay && !this.#gap && !(this.#failures > 0 && this.#timer)) this.#begin();
+    this._want(whole);
+    if (!this.#underWay && !this.#gap && !(this.#failures > 0 && this.#timer)) this._begin();
   }
 
   /** Changes the value locally. @param {(value: T|null) => T} change */
@@ -87,12 +87,12 @@ export class CoalescedReader {
   }
 
   /** @param {boolean} whole */
-  #want(whole) {
+  _want(whole) {
     this.#wanted = true;
     this.#whole ||= whole;
   }
 
-  #begin() {
+  _begin() {
     if (this.#stopped) return;
     clearTimeout(this.#timer);
     clearTimeout(this.#gap);
@@ -103,29 +103,29 @@ export class CoalescedReader {
     this.#wanted = false;
     this.#whole = false;
     this.#changes = [];
-    this.#gap = setTimeout(() => this.#gapOver(), GAP_MS);
+    this.#gap = setTimeout(() => this._gapOver(), GAP_MS);
     const end = (/** @type {() => void} */ apply) => {
-      if (this.#underWay === request && !this.#stopped) this.#end(apply);
+      if (this.#underWay === request && !this.#stopped) this._end(apply);
     };
-    const failed = (/** @type {unknown} */ failure) => end(() => this.#fail(failure, whole));
+    const failed = (/** @type {unknown} */ failure) => end(() => this._fail(failure, whole));
     this.#deadline = setTimeout(() => {
       failed(new ApiError('offline'));
       request.abort();
     }, DEADLINE_MS);
-    this.#options.read({ known: this.value, whole, signal: request.signal }).then((value) => end(() => this.#apply(value)), failed);
+    this.#options.read({ known: this.value, whole, signal: request.signal }).then((value) => end(() => this._apply(value)), failed);
   }
 
   /** @param {() => void} apply */
-  #end(apply) {
+  _end(apply) {
     clearTimeout(this.#deadline);
     this.#underWay = null;
     apply();
     this.#options.changed();
-    if (this.#failures === 0 && this.#wanted && !this.#gap) this.#begin();
+    if (this.#failures === 0 && this.#wanted && !this.#gap) this._begin();
   }
 
   /** @param {T} value */
-  #apply(value) {
+  _apply(value) {
     this.value = this.#changes.reduce((known, change) => change(known), value);
     this.error = '';
     this.#failures = 0;
@@ -134,16 +134,16 @@ export class CoalescedReader {
   }
 
   /** @param {unknown} failure @param {boolean} whole */
-  #fail(failure, whole) {
+  _fail(failure, whole) {
     this.error = asApiError(failure).text;
     this.#whole ||= whole;
     const wait = reconnectDelay(this.#failures++, (this.#options.random ?? Math.random)());
-    this.#timer = setTimeout(() => this.#begin(), wait);
+    this.#timer = setTimeout(() => this._begin(), wait);
   }
 
-  #gapOver() {
+  _gapOver() {
     this.#gap = undefined;
-    if (this.#wanted && !this.#underWay && this.#failures === 0) this.#begin();
+    if (this.#wanted && !this.#underWay && this.#failures === 0) this._begin();
   }
 }
 

@@ -58,7 +58,8 @@ export function AnnounceBox({ code }) {
   const [text, setText] = useState('');
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
-  const length = [...new Intl.Segmenter(languageTag()).segment(text.trim())].length;
+  const letters = text.trim();
+  const length = Intl.Segmenter ? [...new Intl.Segmenter(languageTag()).segment(letters)].length : letters.length;
 
   /** @param {Event} event */
   async function send(event) {

@@ -27,12 +27,12 @@ export class TallySeries {
    */
   add(tally) {
     if (!tally.round || !tally.at) return false;
-    if (tally.round !== this.round) this.#begin(tally.round);
+    if (tally.round !== this.round) this._begin(tally.round);
     const last = this.#taps.at(-1);
     if (last && tally.at <= last.at) return false;
     this.#taps.push({ at: tally.at, taps: tally.taps });
     this.times.push(tally.at / 1000);
-    this.tapsPerSecond.push(this.#rate());
+    this.tapsPerSecond.push(this._rate());
     this.claimedCents.push(tally.claimed_cents);
     this.online.push(tally.online);
     if (this.times.length > MOST) for (const list of [this.times, this.tapsPerSecond, this.claimedCents, this.online]) list.shift();
@@ -40,7 +40,7 @@ export class TallySeries {
   }
 
   /** @param {string} round */
-  #begin(round) {
+  _begin(round) {
     this.round = round;
     this.times = [];
     this.tapsPerSecond = [];
@@ -49,7 +49,7 @@ export class TallySeries {
     this.#taps = [];
   }
 
-  #rate() {
+  _rate() {
     const now = this.#taps[this.#taps.length - 1];
     while (this.#taps.length > 2 && now.at - this.#taps[1].at >= WINDOW_MS) this.#taps.shift();
     const [before] = this.#taps;

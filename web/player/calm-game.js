@@ -29,7 +29,7 @@ export class CalmGame {
     this.#live = live;
     this.#round = round;
     this.tapping = new Tapping(live, round.id, this, (drop) => ({ x: cellOf(drop), y: 0 }));
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this._look(), LOOK_EVERY_MS);
   }
 
   stop() {
@@ -61,21 +61,21 @@ export class CalmGame {
 
   /** @param {number} cell @param {number} _y @param {number} _now @param {string} text */
   win(cell, _y, _now, text) {
-    this.#answer(cell, text, t('calm.won', { amount: text.replace('+', '') }));
+    this._answer(cell, text, t('calm.won', { amount: text.replace('+', '') }));
   }
 
   /** @param {number} cell @param {number} _y @param {number} _now @param {string} text */
   shrug(cell, _y, _now, text) {
-    this.#answer(cell, text, text);
+    this._answer(cell, text, text);
   }
 
   /** @param {number} cell */
   explode(cell) {
-    this.#answer(cell, '', t('rain.held'));
+    this._answer(cell, '', t('rain.held'));
   }
 
   /** @param {number} cell @param {string} text @param {string} said */
-  #answer(cell, text, said) {
+  _answer(cell, text, said) {
     this.said.value = said;
     this.#answers.set(cell, text);
     this.version.value++;
@@ -85,7 +85,7 @@ export class CalmGame {
     }, ANSWER_SHOWN_MS);
   }
 
-  #look() {
+  _look() {
     const elapsed = this.#live.clock.now() - this.#round.starts_at;
     this.grid.update(this.#live.store.drops, elapsed, (drop) => this.tapping.log.isDone(drop));
     this.version.value++;

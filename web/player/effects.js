@@ -18,26 +18,26 @@ export class Effects {
   /** The touch itself, before any answer. @param {number} x @param {number} y @param {number} now @param {string} [colour] */
   touch(x, y, now, colour = '#ffd980') {
     this.#ripples.push({ x, y, born: now, life: 380, colour, reach: 46 });
-    this.#burst(x, y, now, 9, false);
+    this._burst(x, y, now, 9, false);
   }
 
   /** @param {number} x @param {number} y @param {number} now @param {string} text */
   win(x, y, now, text) {
     this.#ripples.push({ x, y, born: now, life: 520, colour: '#fff3c4', reach: 84 });
-    this.#burst(x, y, now, 16, true);
+    this._burst(x, y, now, 16, true);
     this.#words.push({ x, y, born: now, life: 1500, text, colour: '#ffe9a6', size: 34, rise: 110, shake: 0 });
   }
 
   /** @param {number} x @param {number} y @param {number} now @param {string} text */
   shrug(x, y, now, text) {
-    this.#burst(x, y, now, 7, false, 'rgba(255, 236, 226, 0.75)');
+    this._burst(x, y, now, 7, false, 'rgba(255, 236, 226, 0.75)');
     this.#words.push({ x, y, born: now, life: 900, text, colour: '#f3e4de', size: 20, rise: 34, shake: 7 });
   }
 
   /** @param {number} x @param {number} y @param {number} now */
   explode(x, y, now) {
     this.#ripples.push({ x, y, born: now, life: 600, colour: '#ff9a3c', reach: 190 });
-    this.#burst(x, y, now, 26, false);
+    this._burst(x, y, now, 26, false);
   }
 
   /**
@@ -57,7 +57,7 @@ export class Effects {
   }
 
   /** @param {number} x @param {number} y @param {number} now @param {number} count @param {boolean} coin @param {string} [colour] */
-  #burst(x, y, now, count, coin, colour = '#ffd980') {
+  _burst(x, y, now, count, coin, colour = '#ffd980') {
     for (let i = 0; i < count && this.#sparks.length < MOST_SPARKS; i++) {
       const angle = (2 * Math.PI * i) / count + Math.random() * 0.6;
       const speed = (coin ? 0.25 : 0.16) + Math.random() * 0.28;

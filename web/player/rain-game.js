@@ -42,12 +42,12 @@ export class Rain {
     this.#live = live;
     this.#round = round;
     this.#effects = new Effects();
-    this.tapping = new Tapping(live, round.id, this.#effects, (drop) => this.#placeNow(drop));
-    this.#resized = new ResizeObserver(() => this.#fit());
+    this.tapping = new Tapping(live, round.id, this.#effects, (drop) => this._placeNow(drop));
+    this.#resized = new ResizeObserver(() => this._fit());
     this.#resized.observe(canvas);
-    this.#fit();
+    this._fit();
     canvas.addEventListener('pointerdown', this.#touched);
-    this.#next();
+    this._next();
   }
 
   stop() {
@@ -60,24 +60,24 @@ export class Rain {
   /** The drops that can be tapped right now, nearest last. */
   places() {
     const now = performance.now();
-    return this.#falling().filter(({ drop }) => this.tapping.log.mayTap(drop.drop, now));
+    return this._falling().filter(({ drop }) => this.tapping.log.mayTap(drop.drop, now));
   }
 
   /** Milliseconds since the round's start. */
-  #elapsed() {
+  _elapsed() {
     return this.#live.clock.now() - this.#round.starts_at;
   }
 
-  #falling() {
-    const elapsed = this.#elapsed();
+  _falling() {
+    const elapsed = this._elapsed();
     const places = dropPlaces(this.#live.store.drops.values(), elapsed, this.#scene);
     return places.filter(({ drop }) => !this.tapping.log.isDone(drop.drop));
   }
 
   /** @param {number} id */
-  #placeNow(id) {
+  _placeNow(id) {
     const drop = this.#live.store.drops.get(id);
-    return drop ? dropPlace(drop, this.#elapsed(), this.#scene) : null;
+    return drop ? dropPlace(drop, this._elapsed(), this.#scene) : null;
   }
 
   #touched = (/** @type {PointerEvent} */ event) => {
@@ -89,7 +89,7 @@ export class Rain {
     this.tapping.touch(x, y, pick(this.places(), x, y));
   };
 
-  #fit() {
+  _fit() {
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     const ratio = Math.min(devicePixelRatio || 1, MOST_DEVICE_PIXELS);
     if (width === this.#scene.width && height === this.#scene.height && ratio === this.#ratio) return;
@@ -100,28 +100,28 @@ export class Rain {
     this.#sprites = drawSprites(packetWidth(this.#scene) * ratio * 1.16, t('rain.lucky_words').split(' '));
   }
 
-  #next() {
+  _next() {
     this.#frame = requestAnimationFrame(() => {
-      this.frameWork.measure(() => this.#draw());
-      this.#next();
+      this.frameWork.measure(() => this._draw());
+      this._next();
     });
   }
 
-  #draw() {
+  _draw() {
     const sprites = this.#sprites;
     if (!sprites) return;
     const now = performance.now();
     const pen = this.#pen;
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
-    for (const place of this.#falling()) this.#drawPlace(place, sprites, now);
+    for (const place of this._falling()) this._drawPlace(place, sprites, now);
     pen.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
     this.#effects.draw(pen, now, sprites.coin, this.#scene.width);
-    this.#forget();
+    this._forget();
   }
 
   /** @param {Place} place @param {Sprites} sprites @param {number} now */
-  #drawPlace({ drop, x, y, width, height, angle }, sprites, now) {
+  _drawPlace({ drop, x, y, width, height, angle }, sprites, now) {
     const pen = this.#pen;
     const waiting = this.tapping.log.isPending(drop.drop, now);
     const sprite = drop.kind === 'bomb' ? sprites.bomb : sprites.packets[drop.drop % sprites.packets.length];
@@ -135,9 +135,9 @@ export class Rain {
     pen.globalAlpha = 1;
   }
 
-  #forget() {
+  _forget() {
     const { drops } = this.#live.store;
-    const oldest = this.#elapsed() - FORGET_MS;
+    const oldest = this._elapsed() - FORGET_MS;
     for (const [id, drop] of drops) {
       if (drop.at_ms > oldest) return;
       drops.delete(id);

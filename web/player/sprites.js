@@ -206,8 +206,14 @@ function star(pen, points, outer, inner) {
 
 /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w @param {number} h @param {number} r */
 function roundRect(pen, x, y, w, h, r) {
+  const corners = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]];
   pen.beginPath();
-  pen.roundRect(x, y, w, h, r);
+  pen.moveTo(x + r, y);
+  for (const [at, [toX, toY]] of [...corners.slice(1), corners[0]].entries()) {
+    const [nextX, nextY] = corners[(at + 2) % 4];
+    pen.arcTo(toX, toY, nextX, nextY, r);
+  }
+  pen.closePath();
 }
 
 /** @param {CanvasRenderingContext2D} pen @param {number} from @param {number} to @param {string} top @param {string} bottom */

@@ -26,7 +26,7 @@ const FROZEN_SHOWN_MS = 3000;
 
 /** Sends taps, tracks them in a log, and shows their results. One per round. */
 export class Tapping {
-  verdict = computed(() => this.#judge());
+  verdict = computed(() => this._judge());
   /** Until when a bomb holds this page's input, in ms of performance.now(); 0: not. */
   heldUntil = signal(0);
   log = new TapLog();
@@ -55,9 +55,9 @@ export class Tapping {
     this.#round = round;
     this.#show = show;
     this.#placeNow = placeNow;
-    for (const claim of live.store.claims.peek()) this.#known(claim.drop);
-    this.#ends.push(live.store.listen((message) => this.#hear(message)));
-    this.#ends.push(effect(() => { if (live.connection.state.value === 'open') this.#sendAgain(); }));
+    for (const claim of live.store.claims.peek()) this._known(claim.drop);
+    this.#ends.push(live.store.listen((message) => this._hear(message)));
+    this.#ends.push(effect(() => { if (live.connection.state.value === 'open') this._sendAgain(); }));
   }
 
   stop() {
@@ -73,20 +73,20 @@ export class Tapping {
     const now = performance.now();
     if (this.isHeld) return;
     if (!place) return this.#show.touch(x, y, now, 'rgba(255, 235, 184, 0.35)');
-    if (place.drop.kind === 'bomb') this.#hitBomb(place, now);
-    else this.#touchPacket(x, y, now);
+    if (place.drop.kind === 'bomb') this._hitBomb(place, now);
+    else this._touchPacket(x, y, now);
     if (this.verdict.value === 'capped' || this.verdict.value === 'sold_out') return;
-    this.#send(place.drop.drop, x, y, now);
+    this._send(place.drop.drop, x, y, now);
   }
 
   /** @param {number} drop @param {number} x @param {number} y @param {number} now */
-  #send(drop, x, y, now) {
+  _send(drop, x, y, now) {
     this.#touched.set(drop, { x, y });
     if (this.#live.connection.send(tap(this.#round, drop))) this.log.tapped(drop, now);
     else this.#show.shrug(x, y, now, t('rain.offline'));
   }
 
-  #sendAgain() {
+  _sendAgain() {
     const now = performance.now();
     for (const drop of this.log.unanswered()) {
       if (this.log.isDone(drop)) continue;
@@ -95,13 +95,13 @@ export class Tapping {
   }
 
   /** @param {number} x @param {number} y @param {number} now */
-  #touchPacket(x, y, now) {
+  _touchPacket(x, y, now) {
     this.#show.touch(x, y, now);
     playCue('tap');
   }
 
   /** @param {Target} place @param {number} now */
-  #hitBomb(place, now) {
+  _hitBomb(place, now) {
     playCue('bomb');
     this.#show.explode(place.x, place.y, now);
     this.heldUntil.value = now + BOMB_FREEZE_MS;
@@ -109,43 +109,43 @@ export class Tapping {
   }
 
   /** @param {Result|ClaimMade|Notice|Refused} message */
-  #hear(message) {
-    if (message.type === 'result' && message.round === this.#round) this.#answered(message);
-    if (message.type === 'claim' && message.claim.round === this.#round) this.#won(message.claim.drop, message.claim.cents);
+  _hear(message) {
+    if (message.type === 'result' && message.round === this.#round) this._answered(message);
+    if (message.type === 'claim' && message.claim.round === this.#round) this._won(message.claim.drop, message.claim.cents);
   }
 
   /** @param {Result} result */
-  #answered({ drop, outcome, cents }) {
+  _answered({ drop, outcome, cents }) {
     this.log.answered(drop, outcome);
     const now = performance.now();
-    const { x, y } = this.#whereIs(drop);
+    const { x, y } = this._whereIs(drop);
     switch (outcome) {
-      case 'won': case 'duplicate': return this.#won(drop, cents);
+      case 'won': case 'duplicate': return this._won(drop, cents);
       case 'missed': playCue('missed'); return this.#show.shrug(x, y, now, t('rain.missed'));
       case 'throttled': return this.#show.shrug(x, y, now, t('rain.throttled'));
       case 'busy': return showToast(t('rain.busy'));
       case 'capped': case 'sold_out': this.#told.value = outcome; return undefined;
-      case 'frozen': return this.#frozen();
+      case 'frozen': return this._frozen();
       default: return undefined;
     }
   }
 
   /** @param {number} drop @param {number} cents */
-  #won(drop, cents) {
+  _won(drop, cents) {
     if (this.#celebrated.has(drop)) return;
-    this.#known(drop);
-    const { x, y } = this.#whereIs(drop);
+    this._known(drop);
+    const { x, y } = this._whereIs(drop);
     playCue('won');
     this.#show.win(x, y, performance.now(), `+${money(cents)}`);
   }
 
   /** @param {number} drop */
-  #known(drop) {
+  _known(drop) {
     this.#celebrated.add(drop);
     this.log.answered(drop, 'won');
   }
 
-  #frozen() {
+  _frozen() {
     if (this.#told.value) return;
     this.#told.value = 'frozen';
     setTimeout(() => { if (this.#told.value === 'frozen') this.#told.value = ''; }, FROZEN_SHOWN_MS);
@@ -155,7 +155,7 @@ export class Tapping {
    * What the page can tell by itself, as the server would, else what it was told.
    * @returns {TapStatus}
    */
-  #judge() {
+  _judge() {
     const { round, claims, roundTally } = this.#live.store;
     if (round.value && claims.value.length >= round.value.cap) return 'capped';
     if (roundTally.value?.left_packets === 0) return 'sold_out';
@@ -163,7 +163,7 @@ export class Tapping {
   }
 
   /** @param {number} drop @returns {{x: number, y: number}} */
-  #whereIs(drop) {
+  _whereIs(drop) {
     return this.#placeNow(drop) ?? this.#touched.get(drop) ?? { x: innerWidth / 2, y: innerHeight / 2 };
   }
 }

@@ -35,7 +35,7 @@ export class Clock {
    * @param {number} serverNow
    */
   hint(serverNow) {
-    this.#keep({ roundTrip: Infinity, offset: serverNow - this.#monotonic() });
+    this._keep({ roundTrip: Infinity, offset: serverNow - this.#monotonic() });
   }
 
   /**
@@ -47,7 +47,7 @@ export class Clock {
     const received = this.#monotonic();
     const roundTrip = received - sent;
     if (roundTrip < -1 || roundTrip > LONGEST_ROUND_TRIP_MS) return;
-    this.#keep({ roundTrip: Math.max(roundTrip, 0), offset: serverNow + roundTrip / 2 - received });
+    this._keep({ roundTrip: Math.max(roundTrip, 0), offset: serverNow + roundTrip / 2 - received });
   }
 
   /** After a sleep the monotonic clock may have stood still: the next sample replaces all that were kept. */
@@ -56,7 +56,7 @@ export class Clock {
   }
 
   /** @param {Sample} sample */
-  #keep(sample) {
+  _keep(sample) {
     this.#samples.push(sample);
     if (this.#samples.length > SAMPLES_KEPT) this.#samples.shift();
     const best = this.#samples.reduce((a, b) => (b.roundTrip <= a.roundTrip ? b : a));

@@ -55,16 +55,16 @@ export class Connection {
   }
 
   open() {
-    this.#clearTimers();
-    this.#drop();
+    this._clearTimers();
+    this._drop();
     this.state.value = 'connecting';
     const socket = this.#options.dial(this.#options.url);
     this.#socket = socket;
     let opened = false;
     socket.onopen = () => { opened = true; };
-    socket.onmessage = (event) => this.#heard(event.data);
-    socket.onclose = (event) => void this.#closed(event.code, event.reason, opened);
-    this.#after(CONNECT_MS, () => this.state.value === 'connecting' && this.#lost());
+    socket.onmessage = (event) => this._heard(event.data);
+    socket.onclose = (event) => void this._closed(event.code, event.reason, opened);
+    this._after(CONNECT_MS, () => this.state.value === 'connecting' && this._lost());
   }
 
   /** @param {ClientMessage} message @returns {boolean} whether it was handed to an open line */
@@ -80,79 +80,79 @@ export class Connection {
     if (this.state.value === 'waiting') {
       this.open();
     } else if (this.state.value === 'open') {
-      this.#probe();
+      this._probe();
     }
   }
 
   /** Ends for good. @param {string} [reason] */
   end(reason = '') {
-    this.#clearTimers();
-    this.#drop();
+    this._clearTimers();
+    this._drop();
     this.reason.value = reason;
     this.state.value = 'ended';
   }
 
-  #probe() {
+  _probe() {
     const asked = this.#options.stamp();
-    this.#ping();
-    this.#after(PROBE_MS, () => this.state.value === 'open' && this.#lastHeard < asked && this.#lost());
+    this._ping();
+    this._after(PROBE_MS, () => this.state.value === 'open' && this.#lastHeard < asked && this._lost());
   }
 
   /** @param {unknown} frame */
-  #heard(frame) {
+  _heard(frame) {
     this.#lastHeard = this.#options.stamp();
     const message = parse(frame);
     if (!message) return;
-    if (message.type === 'welcome') this.#welcomed();
+    if (message.type === 'welcome') this._welcomed();
     this.#options.receive(message);
   }
 
-  #welcomed() {
-    this.#clearTimers();
+  _welcomed() {
+    this._clearTimers();
     this.state.value = 'open';
     this.#openedAt = this.#options.stamp();
-    for (const delay of FIRST_PINGS_MS) this.#after(delay, () => this.#ping());
-    this.#watch();
+    for (const delay of FIRST_PINGS_MS) this._after(delay, () => this._ping());
+    this._watch();
   }
 
-  #watch() {
-    this.#after(PING_EVERY_MS, () => {
-      if (this.#options.stamp() - this.#lastHeard > SILENT_MS) return this.#lost();
-      this.#ping();
-      this.#watch();
+  _watch() {
+    this._after(PING_EVERY_MS, () => {
+      if (this.#options.stamp() - this.#lastHeard > SILENT_MS) return this._lost();
+      this._ping();
+      this._watch();
     });
   }
 
-  #ping() {
+  _ping() {
     this.send(ping(this.#options.stamp()));
   }
 
   /** @param {number} code @param {string} reason @param {boolean} opened */
-  async #closed(code, reason, opened) {
-    this.#clearTimers();
+  async _closed(code, reason, opened) {
+    this._clearTimers();
     this.#socket = null;
     if (!shouldReconnect(code)) return this.end(reason || String(code));
-    this.#plan();
+    this._plan();
     if (opened || !this.#options.diagnose) return;
     const verdict = await this.#options.diagnose().catch(() => '');
     if (verdict && this.state.value === 'waiting') this.end(verdict);
   }
 
   /** The line is dead though the socket does not know. */
-  #lost() {
-    this.#clearTimers();
-    this.#drop();
-    this.#plan();
+  _lost() {
+    this._clearTimers();
+    this._drop();
+    this._plan();
   }
 
-  #plan() {
+  _plan() {
     const held = this.state.value === 'open' && this.#options.stamp() - this.#openedAt >= STEADY_MS;
     if (held) this.#attempt = 0;
     this.state.value = 'waiting';
-    this.#after(reconnectDelay(this.#attempt++, this.#options.random()), () => this.open());
+    this._after(reconnectDelay(this.#attempt++, this.#options.random()), () => this.open());
   }
 
-  #drop() {
+  _drop() {
     const socket = this.#socket;
     this.#socket = null;
     if (!socket) return;
@@ -161,7 +161,7 @@ export class Connection {
   }
 
   /** @param {number} delay @param {() => void} action */
-  #after(delay, action) {
+  _after(delay, action) {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       action();
@@ -169,7 +169,7 @@ export class Connection {
     this.#timers.add(timer);
   }
 
-  #clearTimers() {
+  _clearTimers() {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }

@@ -17,6 +17,7 @@ export function startPage(Root, title) {
   const place = /** @type {HTMLElement} */ (document.getElementById('page'));
   place.textContent = '';
   render(html`<${Root} /><${Toasts} />`, place);
+  document.getElementById('not-running')?.remove();
 }
 
 /** Lets styles and tests see what the page shows. @param {string} phase */

@@ -67,8 +67,8 @@ export class Store {
   /** @param {ServerMessage} message */
   receive(message) {
     batch(() => {
-      this.#apply(message);
-      this.#tick();
+      this._apply(message);
+      this._tick();
     });
   }
 
@@ -79,15 +79,15 @@ export class Store {
   read({ round, tally }) {
     if (round.id !== this.round.value?.id) return;
     batch(() => {
-      this.#changeRound(round);
-      this.#takeRead(tally);
-      this.#tick();
+      this._changeRound(round);
+      this._takeRead(tally);
+      this._tick();
     });
   }
 
   /** Renews the moment now, as after a sleep. */
   refresh() {
-    this.#tick();
+    this._tick();
   }
 
   stop() {
@@ -96,41 +96,41 @@ export class Store {
   }
 
   /** @param {ServerMessage} message */
-  #apply(message) {
+  _apply(message) {
     switch (message.type) {
-      case 'welcome': return this.#welcome(message);
-      case 'round': return this.#changeRound(message.round);
-      case 'drops': return this.#addDrops(message.round, message.drops);
-      case 'tally': return this.#takeTally(message, false);
-      case 'result': this.#takeResult(message); return this.#tell(message);
-      case 'claim': this.#addClaim(message.claim); return this.#tell(message);
+      case 'welcome': return this._welcome(message);
+      case 'round': return this._changeRound(message.round);
+      case 'drops': return this._addDrops(message.round, message.drops);
+      case 'tally': return this._takeTally(message, false);
+      case 'result': this._takeResult(message); return this._tell(message);
+      case 'claim': this._addClaim(message.claim); return this._tell(message);
       case 'pong': return this.#clock.pong(message.sent, message.now);
-      case 'notice': case 'error': return this.#tell(message);
+      case 'notice': case 'error': return this._tell(message);
     }
   }
 
   /** @param {Welcome} welcome */
-  #welcome(welcome) {
+  _welcome(welcome) {
     this.#clock.hint(welcome.now);
     this.you.value = welcome.you;
     this.room.value = welcome.room;
-    if (welcome.round) this.#changeRound(welcome.round);
-    else this.#forgetRound(null);
-    for (const claim of welcome.claims) this.#addClaim(claim);
-    this.#addDrops(welcome.round?.id ?? '', welcome.drops);
-    this.#takeTally(welcome.tally, true);
+    if (welcome.round) this._changeRound(welcome.round);
+    else this._forgetRound(null);
+    for (const claim of welcome.claims) this._addClaim(claim);
+    this._addDrops(welcome.round?.id ?? '', welcome.drops);
+    this._takeTally(welcome.tally, true);
   }
 
   /** @param {Round} round */
-  #changeRound(round) {
+  _changeRound(round) {
     if (isOutdated(this.round.value, round)) return;
-    if (round.id !== this.round.value?.id) this.#forgetRound(round);
+    if (round.id !== this.round.value?.id) this._forgetRound(round);
     this.round.value = round;
     if (stageAt(round, this.#clock.now()) !== 'closed') this.witnessed.value = true;
   }
 
   /** @param {Round|null} next */
-  #forgetRound(next) {
+  _forgetRound(next) {
     this.round.value = next;
     this.claims.value = [];
     this.witnessed.value = false;
@@ -140,7 +140,7 @@ export class Store {
   }
 
   /** @param {string} round @param {Drop[]} drops */
-  #addDrops(round, drops) {
+  _addDrops(round, drops) {
     if (round !== this.round.value?.id) return;
     for (const drop of drops) {
       this.drops.set(drop.drop, drop);
@@ -153,16 +153,16 @@ export class Store {
    * @param {Tally} tally
    * @param {boolean} isWelcome
    */
-  #takeTally(tally, isWelcome) {
+  _takeTally(tally, isWelcome) {
     const known = this.tally.value;
-    if (known && this.#isOld(known, tally, isWelcome)) return;
+    if (known && this._isOld(known, tally, isWelcome)) return;
     this.tally.value = tally;
     const again = known?.epoch === tally.epoch && known.serial === tally.serial; // as a welcome has what the instance heard last
     if (!again && tally.round === this.round.value?.id) this.talliedAt.value = this.#clock.stamp();
   }
 
   /** @param {Tally} known @param {Tally} tally @param {boolean} isWelcome */
-  #isOld(known, tally, isWelcome) {
+  _isOld(known, tally, isWelcome) {
     if (tally.epoch !== known.epoch) return tally.epoch < known.epoch && !isWelcome;
     if (tally.serial < known.serial) return true;
     const overtaken = tally.serial === known.serial || this.#clock.stamp() - this.#readAt < OVERTAKEN_MS;
@@ -174,7 +174,7 @@ export class Store {
    * none of this round). So the number of claims, which only grows, tells whether it is newer.
    * @param {Tally} tally
    */
-  #takeRead(tally) {
+  _takeRead(tally) {
     const known = this.tally.value;
     if (tally.round !== this.round.value?.id || (known && hasFewerClaims(tally, known))) return;
     this.tally.value = known && isBehind(tally, known) ? withHeard(tally, known) : tally;
@@ -182,29 +182,29 @@ export class Store {
   }
 
   /** @param {Result} result */
-  #takeResult({ round, drop, outcome, cents, number }) {
+  _takeResult({ round, drop, outcome, cents, number }) {
     if (outcome !== 'won' && outcome !== 'duplicate') return;
-    this.#addClaim({ round, drop, cents, number, player: this.you.value?.player ?? '', nickname: '' });
+    this._addClaim({ round, drop, cents, number, player: this.you.value?.player ?? '', nickname: '' });
   }
 
   /** @param {Claim} claim */
-  #addClaim(claim) {
+  _addClaim(claim) {
     if (claim.round !== this.round.value?.id) return;
     const others = this.claims.value.filter((known) => known.drop !== claim.drop);
     this.claims.value = [...others, claim].sort((a, b) => a.number - b.number);
   }
 
   /** @param {Result|ClaimMade|Notice|Refused} message */
-  #tell(message) {
+  _tell(message) {
     for (const listener of this.#listeners) listener(message);
   }
 
-  #tick() {
+  _tick() {
     const now = this.#clock.now();
     this.moment.value = now;
     clearTimeout(this.#timer);
     const wait = untilNextTick(this.round.value, now);
-    if (wait > 0) this.#timer = setTimeout(() => this.#tick(), wait + TICK_SLACK_MS);
+    if (wait > 0) this.#timer = setTimeout(() => this._tick(), wait + TICK_SLACK_MS);
   }
 }
 

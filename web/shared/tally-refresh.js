@@ -47,7 +47,7 @@ export class TallyRefresher {
    */
   constructor(options) {
     this.#options = { read: getRound, random: Math.random, ...options };
-    this.#unfollow = effect(() => this.#follow());
+    this.#unfollow = effect(() => this._follow());
   }
 
   stop() {
@@ -59,33 +59,33 @@ export class TallyRefresher {
   }
 
   /** Restarts the wait after a tally, a round or a change of the connection. */
-  #follow() {
+  _follow() {
     const talliedAt = this.#options.store.talliedAt.value;
     this.#failures = 0;
-    this.#plan();
-    this.#showAge(talliedAt);
+    this._plan();
+    this._showAge(talliedAt);
   }
 
-  #awaited() {
+  _awaited() {
     const { store, connection } = this.#options;
-    const [round, state] = [store.round.value, connection.state.value]; // both, so that #follow hears of both
+    const [round, state] = [store.round.value, connection.state.value]; // both, so that _follow hears of both
     return !this.#ended && state === 'open' && round && isUnsettled(round) ? round : null;
   }
 
-  #plan() {
+  _plan() {
     clearTimeout(this.#askTimer);
-    const round = this.#awaited();
-    if (round && !this.#request) this.#askTimer = setTimeout(() => void this.#ask(round), this.#wait());
+    const round = this._awaited();
+    if (round && !this.#request) this.#askTimer = setTimeout(() => void this._ask(round), this._wait());
   }
 
-  #wait() {
+  _wait() {
     const { role, random } = this.#options;
     const quiet = role === 'player' ? PLAYER_QUIET_MS * (1 + random()) : QUIET_MS;
     return quiet * 2 ** Math.min(this.#failures, MOST_DOUBLINGS);
   }
 
   /** @param {Round} round */
-  async #ask(round) {
+  async _ask(round) {
     const request = this.#request = new AbortController();
     const deadline = setTimeout(() => request.abort(), DEADLINE_MS);
     try {
@@ -97,17 +97,17 @@ export class TallyRefresher {
     } finally {
       clearTimeout(deadline);
       this.#request = null;
-      this.#plan();
+      this._plan();
     }
   }
 
   /** @param {number} talliedAt */
-  #showAge(talliedAt) {
+  _showAge(talliedAt) {
     clearTimeout(this.#ageTimer);
     const passed = this.#options.stamp() - talliedAt;
-    const awaited = this.#awaited();
+    const awaited = this._awaited();
     this.age.value = awaited && passed >= OLD_MS ? Math.floor(passed / 1000) : 0;
-    if (awaited) this.#ageTimer = setTimeout(() => this.#showAge(talliedAt), passed < OLD_MS ? OLD_MS - passed : 1000);
+    if (awaited) this.#ageTimer = setTimeout(() => this._showAge(talliedAt), passed < OLD_MS ? OLD_MS - passed : 1000);
   }
 }
 
