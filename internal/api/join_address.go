@@ -24,22 +24,22 @@ type joinAddress struct {
 // joinAddress returns PUBLIC_URL, or what this request was sent to. A host who opened the page as localhost cannot hand that to phones,
 // so the addresses of this machine in its networks take its place, if it has any. ok is false if the Host header is not a host.
 func (s *Server) joinAddress(r *http.Request) (address joinAddress, ok bool) {
-	switch lan := s.lanHosts(); {
+	switch {
 	case s.PublicURL != "":
 		return joinAddress{[]string{s.PublicURL}, true}, true
 	case !hostPattern.MatchString(r.Host):
 		return joinAddress{}, false
 	case !isLoopbackHost(r.Host):
 		return joinAddress{[]string{s.scheme(r) + "://" + r.Host}, true}, true
-	case len(lan) == 0:
-		return joinAddress{[]string{s.scheme(r) + "://" + r.Host}, false}, true
-	default:
-		urls := make([]string, len(lan))
-		for i, host := range lan {
-			urls[i] = "http://" + host
-		}
-		return joinAddress{urls, true}, true
 	}
+	var urls []string
+	for _, host := range s.lanHosts() {
+		urls = append(urls, "http://"+host)
+	}
+	if len(urls) == 0 {
+		return joinAddress{[]string{s.scheme(r) + "://" + r.Host}, false}, true
+	}
+	return joinAddress{urls, true}, true
 }
 
 func (s *Server) lanHosts() []string {

@@ -71,8 +71,8 @@ func (l *Ledger) NoteLost(ctx context.Context, id string, number int) (round gam
 }
 
 // NoteReleased ends the freeze of a round, and accepts the present difference between its books and Redis. mark is what Redis holds;
-// nil: it holds nothing of the round, which is settled from the ledger if it is closed, see Interrupt. Nothing may have been granted since mark was read, and no claim may be on its way to the
-// ledger. A different difference freezes the round again. game.ErrWrongPhase: the round is a draft, or settled.
+// nil: it holds nothing of the round, which is settled from the ledger if it is closed, see Interrupt. Nothing may have been granted
+// since mark was read, and no claim may be on its way to the ledger. A different difference freezes the round again. game.ErrWrongPhase: the round is a draft, or settled.
 func (l *Ledger) NoteReleased(ctx context.Context, id string, mark *game.Watermark) (game.Round, error) {
 	noted := roundChange{name: "note released", refused: []game.Phase{game.Draft, game.Settled}}
 	return l.changeRound(ctx, id, noted, func(ctx context.Context, tx bun.Tx, round game.Round) error {

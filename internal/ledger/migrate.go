@@ -39,6 +39,14 @@ type migrationLock struct {
 	run func(ctx context.Context, migrations func(context.Context) error) error
 }
 
+// endLock rolls back the transaction that holds a migration lock. Closing its connection does that too, but only once the server has
+// noticed, and the next instance may be faster. So an error is of no consequence.
+func endLock(ctx context.Context, rollBack func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockKeepAlive)
+	defer cancel()
+	_ = rollBack(ctx)
+}
+
 // Migrate brings the tables to the newest version; it changes nothing if they are. Instances that start at the same time do it one
 // after the other; one that waits logs that, and gives up after 2 minutes. On PostgreSQL all pending migrations are one
 // transaction, elsewhere each is one of its own.

@@ -44,17 +44,9 @@ func lockMySQL(ctx context.Context, config *mysql.Config) (*migrationLock, error
 	}
 	return &migrationLock{db: db, run: func(ctx context.Context, migrations func(context.Context) error) error {
 		err := runHoldingLock(ctx, conn, migrations)
-		freeRow(ctx, conn)
+		endLock(ctx, func(ctx context.Context) error { _, err := conn.ExecContext(ctx, "ROLLBACK"); return err })
 		return errors.Join(err, conn.Close(), db.Close())
 	}}, nil
-}
-
-// freeRow ends the transaction that holds the row. Closing the connection frees it too, but only once the server has noticed, and the
-// next instance may be faster. So an error is of no consequence.
-func freeRow(ctx context.Context, conn *sql.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockKeepAlive)
-	defer cancel()
-	_, _ = conn.ExecContext(ctx, "ROLLBACK")
 }
 
 func lockRow(ctx context.Context, conn *sql.Conn) error {

@@ -34,18 +34,10 @@ func lockPostgres(ctx context.Context, connector driver.Connector) (*migrationLo
 		if err == nil {
 			err = tx.Commit(ctx)
 		} else {
-			rollBack(ctx, tx)
+			endLock(ctx, tx.Rollback)
 		}
 		return errors.Join(err, db.Close(), conn.Close())
 	}}, nil
-}
-
-// rollBack ends the transaction with the lock. Closing its connection does that too, but only once the server has noticed, and the next
-// instance may be faster. So an error is of no consequence.
-func rollBack(ctx context.Context, tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockKeepAlive)
-	defer cancel()
-	_ = tx.Rollback(ctx)
 }
 
 // beginLocked begins a transaction that has the lock, or returns errLockHeld. It does not wait for the lock within the transaction,
