@@ -55,7 +55,7 @@ func TestPagesKeepNobodyOut(t *testing.T) {
 	door.awaitPhase("entry")
 	door.accessible("entry")
 	round := newRound(t, e.books, e.code, map[string]any{
-		"title": "Opening", "total_cents": 1000, "packets": 8, "duration_ms": 30_000, "cap": 4, "countdown_ms": 5000, "bomb_percent": 0, "pace": "burst",
+		"title": "Opening", "total_cents": 1000, "packets": 8, "duration_ms": 600_000, "cap": 4, "countdown_ms": 5000, "bomb_percent": 0, "pace": "burst",
 	})
 	e.joinPlayers()
 	e.host.click("tab-rounds")

@@ -16,7 +16,7 @@ func TestAStrangerChecksARoundByItsAlgorithm(t *testing.T) {
 	t.Parallel()
 	v := newBrowserSite(t)
 	room := newRoom(t, v.books)
-	round := newRound(t, v.books, room, map[string]any{"total_cents": 900, "packets": 9, "countdown_ms": 0, "duration_ms": 60_000})
+	round := newRound(t, v.books, room, map[string]any{"total_cents": 900, "packets": 9, "countdown_ms": 0, "duration_ms": 600_000})
 	startRound(t, v.books, round.ID)
 	if _, err := v.books.Stop(t.Context(), round.ID); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestCalmModeByKeyboardOnly(t *testing.T) {
 	page.await("document.documentElement.dataset.calm === 'true'")
 
 	round := newRound(t, v.books, room, map[string]any{
-		"total_cents": 900, "packets": 9, "cap": 3, "pace": "burst", "countdown_ms": 1000, "duration_ms": 60_000, "bomb_percent": 30,
+		"total_cents": 900, "packets": 9, "cap": 3, "pace": "burst", "countdown_ms": 1000, "duration_ms": 600_000, "bomb_percent": 30,
 	})
 	startRound(t, v.books, round.ID)
 	page.awaitPhase("raining")

@@ -35,7 +35,7 @@ func TestAPhoneComesBackAfterACut(t *testing.T) {
 	other.awaitPhase("waiting")
 
 	round := newRound(t, host, code, map[string]any{
-		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 40_000, "bomb_percent": 0,
+		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 600_000, "bomb_percent": 0,
 	})
 	startRound(t, host, round.ID)
 	phone.awaitPhase("raining")
@@ -116,7 +116,7 @@ func TestATabWakesUpOnADeadLine(t *testing.T) {
 	phone.click("join")
 	phone.awaitPhase("waiting")
 	round := newRound(t, host, code, map[string]any{
-		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 40_000, "bomb_percent": 0,
+		"total_cents": 2000, "packets": 200, "cap": 20, "pace": "burst", "countdown_ms": 0, "duration_ms": 600_000, "bomb_percent": 0,
 	})
 	startRound(t, host, round.ID)
 	phone.awaitPhase("raining")

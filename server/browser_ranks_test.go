@@ -21,7 +21,7 @@ func TestTiesHaveTheSameOrderOnEveryScreen(t *testing.T) {
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{
 		"total_cents": 700, "packets": 7, "cap": 1, "split": "dealt", "deal": "equal", "pace": "burst",
-		"countdown_ms": 0, "duration_ms": 60_000, "bomb_percent": 0,
+		"countdown_ms": 0, "duration_ms": 600_000, "bomb_percent": 0,
 	})
 	var pages []*browserPage
 	for who, in := range map[string]*instance{"the wall on the first instance": a, "the wall on the second": b} {

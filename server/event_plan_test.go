@@ -13,18 +13,18 @@ func (e *eventPages) planThreeRounds() {
 	e.host.click("new-round")
 	e.host.click("more")
 	e.fillForm(map[string]string{
-		"title": e.inLanguage("开门红", "Opening"), "total_cents": "8.88", "packets": "10", "duration_ms": "60", "cap": "5",
+		"title": e.inLanguage("开门红", "Opening"), "total_cents": "8.88", "packets": "10", "duration_ms": "600", "cap": "5",
 		"countdown_ms": "10", "drops_per_second": "10", "bomb_percent": "0",
 	}, "pace-burst", "split-dealt")
 	e.checkLookAndAccess(e.host, "host-form")
 	e.saveRound(1)
 
 	e.host.click("preset-test")
-	e.fillForm(map[string]string{"total_cents": "2", "packets": "20"})
+	e.fillForm(map[string]string{"total_cents": "4", "packets": "200"})
 	e.saveRound(2)
 	e.host.clickOn(".plan-item:last-child " + byTestName("edit"))
 	e.host.click("more")
-	e.fillForm(map[string]string{"duration_ms": "60", "countdown_ms": "2", "bomb_percent": "20"})
+	e.fillForm(map[string]string{"duration_ms": "600", "countdown_ms": "2", "bomb_percent": "20"})
 	e.saveRound(2)
 
 	e.host.clickOn(".plan-item:first-child " + byTestName("copy-round"))
@@ -65,7 +65,7 @@ func (e *eventPages) readPlan() {
 	for place, want := range []struct {
 		cents   game.Cents
 		packets int
-	}{{888, 10}, {200, 20}, {520, 4}} {
+	}{{888, 10}, {400, 200}, {520, 4}} {
 		id := evaluate[string](e.host, fmt.Sprintf("document.querySelector('.plan-item[data-place=\"%d\"]').dataset.round", place+1))
 		round, err := e.books.Round(e.t.Context(), id)
 		if err != nil {
