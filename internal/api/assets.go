@@ -53,11 +53,64 @@ const (
 	pageScreen = "screen/index.html"
 )
 
-// loadAssets reads all files of the browser's side into memory; they are a few hundred kilobytes. public is the site's URL, or
-// empty.
-func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
+// assetFiles are all files of the browser's side, in memory: they are a few hundred kilobytes. They are not served by a standard
+// file server, since that neither packs text (once, at the start), nor has preloaded modules, nor an address for each release.
+type assetFiles struct {
+	byName  map[string]*asset
+	release string // the hash of all files: a path element of their addresses in pages, and so of what modules import
+}
+
+// loadAssets reads all files. public is the site's URL, or empty.
+func loadAssets(files fs.FS, public string) (*assetFiles, error) {
+	release, err := hashFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("read the pages: %w", err)
+	}
 	assets := map[string]*asset{}
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	err = walkServed(files, func(name string, content []byte) (err error) {
+		if path.Ext(name) == ".html" {
+			content = addRelease(preloadModules(addPictureOrigin(content, public), func(name string) []byte {
+				source, _ := fs.ReadFile(files, name) // a missing module fails in the browser and in the tests of the pages
+				return source
+			}), release)
+		}
+		assets[name], err = newAsset(name, content)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the pages: %w", err)
+	}
+	for _, page := range []string{pageJoin, pagePlayer, pageHost, pageScreen} {
+		if assets[page] == nil {
+			return nil, fmt.Errorf("read the pages: %s is missing", page)
+		}
+	}
+	return &assetFiles{assets, release}, nil
+}
+
+// hashFiles returns a path element that changes with any file.
+func hashFiles(files fs.FS) (string, error) {
+	hash := sha256.New()
+	err := walkServed(files, func(name string, content []byte) error {
+		_, err := fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
+		return err
+	})
+	return releasePrefix + hex.EncodeToString(hash.Sum(nil)[:8]), err
+}
+
+// releasePrefix tells a release in an address from a folder.
+const releasePrefix = "~"
+
+// addRelease makes a page load its files by addresses that belong to one release. Pictures for link previews keep their addresses,
+// which other services remember.
+func addRelease(page []byte, release string) []byte {
+	page = bytes.ReplaceAll(page, []byte(`href="/assets/`), []byte(`href="/assets/`+release+`/`))
+	return bytes.ReplaceAll(page, []byte(`src="/assets/`), []byte(`src="/assets/`+release+`/`))
+}
+
+// walkServed reads every file that is served, in lexical order.
+func walkServed(files fs.FS, visit func(name string, content []byte) error) error {
+	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -71,24 +124,8 @@ func loadAssets(files fs.FS, public string) (map[string]*asset, error) {
 		if err != nil {
 			return err
 		}
-		if path.Ext(name) == ".html" {
-			content = preloadModules(addPictureOrigin(content, public), func(name string) []byte {
-				source, _ := fs.ReadFile(files, name) // a missing module fails in the browser and in the tests of the pages
-				return source
-			})
-		}
-		assets[name], err = newAsset(name, content)
-		return err
+		return visit(name, content)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the pages: %w", err)
-	}
-	for _, page := range []string{pageJoin, pagePlayer, pageHost, pageScreen} {
-		if assets[page] == nil {
-			return nil, fmt.Errorf("read the pages: %s is missing", page)
-		}
-	}
-	return assets, nil
 }
 
 // isServed reports whether browsers need a file; tests and type checks need further ones.
@@ -142,12 +179,18 @@ func compress(content []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// serve answers with the file, or with 304 if the browser has it. Browsers revalidate every time, so that after an update no page
-// mixes old modules with new ones.
-func (a *asset) serve(c echo.Context) error {
+// How browsers keep a file: a page is revalidated every time, so that after an update it asks for the files of the new release;
+// those have addresses of their own, and never change.
+const (
+	revalidated = "no-cache"
+	immutable   = "public, max-age=31536000, immutable"
+)
+
+// serve answers with the file, or with 304 if the browser has it.
+func (a *asset) serve(c echo.Context, cacheControl string) error {
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, a.mimeType)
-	header.Set(echo.HeaderCacheControl, "no-cache")
+	header.Set(echo.HeaderCacheControl, cacheControl)
 	content, tag := a.plain, a.tag
 	if a.gzipped != nil {
 		header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
@@ -188,7 +231,9 @@ func acceptsGzip(header string) bool {
 }
 
 // page serves one of the pages.
-func (s *Server) page(name string) echo.HandlerFunc { return s.assets[name].serve }
+func (s *Server) page(name string) echo.HandlerFunc {
+	return func(c echo.Context) error { return s.assets.byName[name].serve(c, revalidated) }
+}
 
 // roomPage serves a page of a room, whatever the code: the page itself shows that a room does not exist. The check for slashes is
 // needed because Echo's last path parameter may contain them.
@@ -197,15 +242,24 @@ func (s *Server) roomPage(name string) echo.HandlerFunc {
 		if code := c.Param("code"); code == "" || strings.Contains(code, "/") {
 			return errPageNotFound
 		}
-		return s.assets[name].serve(c)
+		return s.assets.byName[name].serve(c, revalidated)
 	}
 }
 
-// serveAsset serves any other file: /assets/shared/base.css is shared/base.css. Pages have addresses of their own.
+// serveAsset serves any other file: /assets/shared/base.css and /assets/RELEASE/shared/base.css are shared/base.css. Pages have
+// addresses of their own. During an update a page of one release may ask an instance of another: it gets the file that is here, and
+// does not keep it.
 func (s *Server) serveAsset(c echo.Context) error {
-	file := s.assets[c.Param("*")]
-	if file == nil || path.Ext(c.Param("*")) == ".html" {
+	name, cacheControl := c.Param("*"), revalidated
+	if strings.HasPrefix(name, releasePrefix) {
+		var release string
+		if release, name, _ = strings.Cut(name, "/"); release == s.assets.release {
+			cacheControl = immutable
+		}
+	}
+	file := s.assets.byName[name]
+	if file == nil || path.Ext(name) == ".html" {
 		return errPageNotFound
 	}
-	return file.serve(c)
+	return file.serve(c, cacheControl)
 }

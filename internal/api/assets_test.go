@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -45,6 +47,54 @@ func TestFilesAreRevalidated(t *testing.T) {
 		}
 	}
 }
+
+// What a page loads belongs to the page's release and is kept for good; the next release has other addresses, and whoever asks for
+// the files of another release, as during an update of several instances, gets those that are here without keeping them.
+func TestFilesOfAReleaseAreKeptForGood(t *testing.T) {
+	r := newTestServer(t)
+	release, err := hashFiles(testPages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/assets/" + release + "/shared/app.js":             immutable,
+		"/assets/" + release + "/shared/icon.png":           immutable,
+		"/assets/shared/app.js":                             revalidated,
+		"/assets/~0123456789abcdef/shared/app.js":           revalidated,
+		"/assets/" + release + "/" + release + "/app.js":    "",
+		"/assets/" + release + "/host/index.html":           "",
+		"/assets/" + release + "/nothing.js":                "",
+		"/assets/" + release:                                "",
+		"/assets/" + release + "/shared/testdata/a.json":    "",
+		"/assets/" + release + "/../" + release + "/go.mod": "",
+	} {
+		response := r.call("GET", path, "")
+		if got := response.Header().Get("Cache-Control"); want == "" && (response.Code != 404 || got == immutable) || want != "" && got != want {
+			t.Errorf("%s: got %d, %q", path, response.Code, got)
+		}
+	}
+
+	assets, err := loadAssets(web.Files, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range assets.byName {
+		for _, match := range loadedFile.FindAllStringSubmatch(string(file.plain), -1) {
+			if path.Ext(name) == ".html" && !strings.HasPrefix(match[1], assets.release+"/") || path.Ext(name) != ".html" {
+				t.Errorf("%s loads %s without naming its release", name, match[1])
+			}
+		}
+	}
+	changed := fstest.MapFS{}
+	for name, file := range testPages().(fstest.MapFS) {
+		changed[name] = &fstest.MapFile{Data: append(bytes.Clone(file.Data), ' ')}
+	}
+	if next, err := hashFiles(changed); err != nil || next == release {
+		t.Errorf("the next release is %s, %v", next, err)
+	}
+}
+
+var loadedFile = regexp.MustCompile(`(?:href|src|url|from|import)\s*[=(:]?\s*["'(]/assets/([^"')]+)`)
 
 func TestTextFilesAreCompressedIfAccepted(t *testing.T) {
 	r := newTestServer(t)
@@ -144,7 +194,7 @@ func TestRealPagesComplyWithTheContentSecurityPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range assets {
+	for name, file := range assets.byName {
 		if !strings.HasSuffix(name, ".html") {
 			continue
 		}
@@ -165,7 +215,7 @@ func TestNoPageIsTranslatedByTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := map[string]string{"the page for a wrong address": newTestServer(t).call("GET", "/nothing", "").Body.String()}
-	for name, file := range assets {
+	for name, file := range assets.byName {
 		if strings.HasSuffix(name, ".html") {
 			pages[name] = string(file.plain)
 		}
@@ -186,10 +236,15 @@ func TestLinkPreviewPicturesHaveAbsoluteURLs(t *testing.T) {
 	}
 	pages["player/index.html"] = &fstest.MapFile{Data: []byte(`<meta property="og:image" content="/assets/shared/share.png"><script src="/assets/a.js">`)}
 	for public, want := range map[string]string{
-		"":                         `<meta property="og:image" content="/assets/shared/share.png"><script src="/assets/a.js">`,
-		"https://rain.example.org": `<meta property="og:image" content="https://rain.example.org/assets/shared/share.png"><script src="/assets/a.js">`,
+		"":                         `<meta property="og:image" content="/assets/shared/share.png"><script src="/assets/RELEASE/a.js">`,
+		"https://rain.example.org": `<meta property="og:image" content="https://rain.example.org/assets/shared/share.png"><script src="/assets/RELEASE/a.js">`,
 	} {
 		r := newTestServer(t, func(o *Options) { o.Pages, o.PublicURL = pages, public })
+		release, err := hashFiles(pages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = strings.ReplaceAll(want, "RELEASE", release)
 		if got := r.call("GET", "/r/RAXN88", "").Body.String(); got != want {
 			t.Errorf("with PUBLIC_URL %q the page is %s", public, got)
 		}

@@ -46,12 +46,12 @@ func TestRealPagesPreloadWhatTheyImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := regexp.MustCompile(`<link rel="modulepreload" href="/assets/([^"]+)">`)
+	link := regexp.MustCompile(`<link rel="modulepreload" href="/assets/` + assets.release + `/([^"]+)">`)
 	for _, page := range []string{pageJoin, pagePlayer, pageHost, pageScreen} {
 		var named []string
-		for _, match := range link.FindAllStringSubmatch(string(assets[page].plain), -1) {
+		for _, match := range link.FindAllStringSubmatch(string(assets.byName[page].plain), -1) {
 			named = append(named, match[1])
-			if assets[match[1]] == nil {
+			if assets.byName[match[1]] == nil {
 				t.Errorf("%s preloads %s, which is not there", page, match[1])
 			}
 		}
@@ -59,8 +59,10 @@ func TestRealPagesPreloadWhatTheyImport(t *testing.T) {
 		if len(named) < 10 || len(slices.Compact(slices.Clone(named))) != len(named) {
 			t.Errorf("%s preloads %d modules: %s", page, len(named), strings.Join(named, " "))
 		}
-		if slices.Contains(named, "vendor/zzfx.js") {
-			t.Errorf("%s preloads what only some will need", page)
+		for _, later := range []string{"vendor/zzfx.js", "vendor/uplot.js", "player/check-view.js"} {
+			if assets.byName[later] == nil || slices.Contains(named, later) {
+				t.Errorf("%s preloads %s, which only some will need", page, later)
+			}
 		}
 	}
 }

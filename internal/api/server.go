@@ -74,7 +74,7 @@ type Server struct {
 	Options
 
 	echo           *echo.Echo
-	assets         map[string]*asset
+	assets         *assetFiles
 	guesses        *guessLimiter
 	joins          *limiter
 	ranksCache     ranksCache

@@ -1,5 +1,6 @@
 import { asApiError, logOut } from '../shared/api.js';
 import { FullMessage } from '../shared/full-message.js';
+import { fileAddress } from '../shared/file-address.js';
 import { t } from '../shared/i18n.js';
 import { LanguageSwitch } from '../shared/language-switch.js';
 import { html, signal, useEffect } from '../shared/view.js';
@@ -46,7 +47,7 @@ export function HostPage() {
   const known = step.value.at === 'rooms';
   return html`
     <header class="host-top">
-      <a class="host-brand" href="#"><img src="/assets/shared/favicon.svg" alt="" width="32" height="32" />${t('product')}</a>
+      <a class="host-brand" href="#"><img src=${fileAddress('favicon.svg')} alt="" width="32" height="32" />${t('product')}</a>
       <${ThemeSwitch} />
       <${LanguageSwitch} />
       ${known && html`<button type="button" class="quiet-button" data-test="logout" onClick=${leave}>${t('action.logout')}</button>`}

@@ -1,7 +1,13 @@
-import '../shared/i18n.js'; // before the library: it makes navigator.language one that Intl takes
-import { html, useEffect, useRef } from '../shared/view.js';
-import uPlot from '../vendor/uplot.js';
+import { html, signal, useEffect, useRef } from '../shared/view.js';
 import { theme } from './theme.js';
+
+/** @typedef {typeof import('../vendor/uplot.js').default} Library */
+
+/** What draws is loaded with the first chart, as most hosts' pages show none yet. @type {import('../vendor/signals-core.js').Signal<Library|null>} */
+const library = signal(null);
+
+/** Without the library the figure above a chart stays; the next chart tries again. */
+const loadLibrary = () => import('../vendor/uplot.js').then((module) => { library.value = module.default; }, () => {});
 
 /** @typedef {{title: string, now: string, upTo: number|undefined, times: number[], values: number[], colour: string, label: (value: number) => string}} Line */
 
@@ -15,19 +21,25 @@ const LEAST_SECONDS = 10;
  */
 export function LineChart({ title, now, upTo, times, values, colour, label, test }) {
   const place = useRef(/** @type {HTMLDivElement|null} */ (null));
-  const chart = useRef(/** @type {uPlot|null} */ (null));
+  const chart = useRef(/** @type {InstanceType<Library>|null} */ (null));
+  const UPlot = library.value;
   useEffect(() => {
     const element = /** @type {HTMLDivElement} */ (place.current);
-    const made = new uPlot(options(element, colour, label), [[], []], element);
+    if (!UPlot) {
+      void loadLibrary();
+      return;
+    }
+    const made = new UPlot(options(element, colour, label), [[], []], element);
     chart.current = made;
     const watcher = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     watcher.observe(element);
     return () => {
       watcher.disconnect();
       made.destroy();
+      chart.current = null;
     };
-  }, [theme.value]);
-  useEffect(() => chart.current?.setData([times.slice(), values.slice()]), [upTo, theme.value]);
+  }, [UPlot, theme.value]);
+  useEffect(() => chart.current?.setData([times.slice(), values.slice()]), [UPlot, upTo, theme.value]);
   return html`<figure class="line-chart" data-test=${test} data-points=${times.length}>
     <figcaption><span>${title}</span><strong>${now}</strong></figcaption>
     <div class="line-chart-place" ref=${place}></div>

@@ -1,4 +1,5 @@
 import { asApiError, logIn } from '../shared/api.js';
+import { fileAddress } from '../shared/file-address.js';
 import { t } from '../shared/i18n.js';
 import { showPhase } from '../shared/start-page.js';
 import { html, useEffect, useState } from '../shared/view.js';
@@ -24,7 +25,7 @@ export function Login({ done }) {
   }
 
   return html`<main class="login">
-    <img src="/assets/shared/packet.svg" alt="" width="96" height="129" />
+    <img src=${fileAddress('packet.svg')} alt="" width="96" height="129" />
     <h1>${t('login.title')}</h1>
     <form class="card login-form" onSubmit=${submit}>
       <label class="field">

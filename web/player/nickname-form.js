@@ -1,4 +1,5 @@
 import { asApiError, joinRoom } from '../shared/api.js';
+import { fileAddress } from '../shared/file-address.js';
 import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name-text.js';
 import { NicknameField, rememberedNickname, rememberNickname } from '../shared/nickname-field.js';
@@ -31,7 +32,7 @@ export function NicknameForm({ room, joined }) {
   }
 
   return html`<main class="entry">
-    <img class="entry-packet" src="/assets/shared/packet.svg" alt="" width="112" height="150" />
+    <img class="entry-packet" src=${fileAddress('packet.svg')} alt="" width="112" height="150" />
     <h1 class="entry-room" data-test="room-name"><${Name} text=${room.name} /></h1>
     <p class="entry-lead">${t('entry.lead')}</p>
     <form class="card entry-form" onSubmit=${submit} novalidate>

@@ -1,3 +1,4 @@
+import { fileAddress } from '../shared/file-address.js';
 import { t } from '../shared/i18n.js';
 import { Name } from '../shared/name-text.js';
 import { NextRound } from '../shared/next-round.js';
@@ -16,7 +17,7 @@ export function Waiting({ live, code }) {
   const { room, you, round, roundTally } = live.store;
   const last = round.value && round.value.phase !== 'draft' ? roundTally.value : null;
   return html`<main class="waiting">
-    <img class="waiting-packet" src="/assets/shared/packet.svg" alt="" width="132" height="177" />
+    <img class="waiting-packet" src=${fileAddress('packet.svg')} alt="" width="132" height="177" />
     <h1 class="waiting-room" data-test="room-name"><${Name} text=${room.value?.name ?? ''} /></h1>
     <p class="waiting-you">${t('waiting.you')} <strong data-test="you"><${Name} text=${you.value?.nickname ?? ''} /></strong></p>
     <p class="waiting-next">${round.value?.reason === 'cancelled' ? html`<span data-test="reason" data-reason="cancelled">${t('waiting.cancelled')}</span>` : t('waiting.next')}</p>

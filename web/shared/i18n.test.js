@@ -17,8 +17,10 @@ for (const language of ['en-US@posix', 'C', 'C.UTF-8', 'de_DE.UTF-8', '', '*', n
 test('a library that asks for the language as it loads comes after what makes it well formed', () => {
   const vendored = readdirSync(new URL('vendor/', web)).filter((name) => name.endsWith('.js') && /\bnew Intl\.\w+\(/.test(readFileSync(new URL(`vendor/${name}`, web), 'utf8')));
   assert.deepEqual(vendored, ['uplot.js']);
-  const [first] = readFileSync(new URL('host/line-chart.js', web), 'utf8').matchAll(/^import .*'(.+)'/gm);
-  assert.equal(first[1], '../shared/i18n.js');
+  const loaders = ['join', 'player', 'host', 'screen', 'shared'].flatMap((folder) => readdirSync(new URL(`${folder}/`, web))
+    .filter((name) => name.endsWith('.js')).map((name) => `${folder}/${name}`))
+    .filter((name) => /^(?:import|export) .*vendor\/uplot\.js/m.test(readFileSync(new URL(name, web), 'utf8')));
+  assert.deepEqual(loaders, [], 'it is loaded by import(), when the page runs');
 });
 
 test('every call of Intl names its language', () => {
