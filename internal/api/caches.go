@@ -6,41 +6,12 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/singleflight"
 
 	"redrain/internal/game"
 )
-
-// boundedCache keeps up to max values; a further one evicts an arbitrary other. Safe for concurrent use.
-type boundedCache[K comparable, V any] struct {
-	max int
-
-	mu      sync.Mutex
-	entries map[K]V
-}
-
-func (m *boundedCache[K, V]) get(key K) (V, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	value, ok := m.entries[key]
-	return value, ok
-}
-
-func (m *boundedCache[K, V]) put(key K, value V) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.entries == nil {
-		m.entries = make(map[K]V)
-	}
-	if _, known := m.entries[key]; !known && len(m.entries) >= m.max {
-		for other := range m.entries {
-			delete(m.entries, other)
-			break
-		}
-	}
-	m.entries[key] = value
-}
 
 // Bounds of a claimsCache, and for how long it serves a round that may still change.
 const (
@@ -59,12 +30,15 @@ type roundPlayer struct{ round, player string }
 // claimsCache caches what all players of a room request at the same moment when they open their packets (拆): the rounds, and
 // the claims of each player in a settled round, which never change again.
 type claimsCache struct {
-	rounds boundedCache[string, roundRead]
-	claims boundedCache[roundPlayer, []game.Claim]
+	rounds *lru.Cache[string, roundRead]
+	claims *lru.Cache[roundPlayer, []game.Claim]
 }
 
-func newClaimsCache() claimsCache {
-	return claimsCache{rounds: boundedCache[string, roundRead]{max: maxCachedRounds}, claims: boundedCache[roundPlayer, []game.Claim]{max: maxCachedResults}}
+func newClaimsCache() (cache claimsCache, err error) {
+	if cache.rounds, err = lru.New[string, roundRead](maxCachedRounds); err == nil {
+		cache.claims, err = lru.New[roundPlayer, []game.Claim](maxCachedResults)
+	}
+	return cache, err //nolint:wrapcheck // only of a size that is not positive
 }
 
 // readCachedRound reads the round named in the path, or takes it from the cache if it was read less than age ago. A settled
@@ -74,12 +48,12 @@ func (s *Server) readCachedRound(c echo.Context, age time.Duration) (game.Round,
 	if err != nil {
 		return game.Round{}, err
 	}
-	if known, ok := s.claimsCache.rounds.get(id); ok && (known.round.Phase == game.Settled || s.Now().Sub(known.at) < age) {
+	if known, ok := s.claimsCache.rounds.Get(id); ok && (known.round.Phase == game.Settled || s.Now().Sub(known.at) < age) {
 		return known.round, nil
 	}
 	round, err := s.readRound(c)
 	if err == nil {
-		s.claimsCache.rounds.put(id, roundRead{round, s.Now()})
+		s.claimsCache.rounds.Add(id, roundRead{round, s.Now()})
 	}
 	return round, err
 }
@@ -100,14 +74,14 @@ func (s *Server) readPlayerClaims(ctx context.Context, round game.Round, player 
 
 func (s *Server) readSettledClaims(ctx context.Context, round, player string) ([]game.Claim, error) {
 	key := roundPlayer{round, player}
-	if claims, ok := s.claimsCache.claims.get(key); ok {
+	if claims, ok := s.claimsCache.claims.Get(key); ok {
 		return claims, nil
 	}
 	booked, err := s.Results.ClaimsOf(ctx, round, player)
 	if err != nil {
 		return nil, err
 	}
-	s.claimsCache.claims.put(key, booked[player])
+	s.claimsCache.claims.Add(key, booked[player])
 	return booked[player], nil
 }
 
@@ -133,7 +107,8 @@ const maxCachedRanks = 200_000
 const loadRanksTimeout = 10 * time.Second
 
 // ranksCache caches the ranks of recently settled rounds: all players request them at the same moment, and each computation
-// reads every claim of the round from the ledger. Safe for concurrent use.
+// reads every claim of the round from the ledger. It is bounded by the number of ranks, which a cache of a number of entries does not
+// offer. Safe for concurrent use.
 type ranksCache struct {
 	loads singleflight.Group // by round
 

@@ -120,16 +120,17 @@ func TestClaimsOfAFrozenRoundAreMergedFromRedisAndLedger(t *testing.T) {
 		`{"claims":[`+claimJSON(1, playerA, "", 9, 888)+`,`+claimJSON(3, playerA, "", 17, 612)+`]}`)
 }
 
-func TestCacheIsBounded(t *testing.T) {
-	m := boundedCache[string, int]{max: 10}
-	for i := range 1000 {
-		m.put(fmt.Sprint(i), i)
-		if got, ok := m.get(fmt.Sprint(i)); !ok || got != i || len(m.entries) > 10 {
-			t.Fatalf("holds %d values, %d is %d %v", len(m.entries), i, got, ok)
-		}
+// However many rounds and players ask, the cache keeps a bounded number of them.
+func TestClaimsCacheIsBounded(t *testing.T) {
+	cache, err := newClaimsCache()
+	if err != nil {
+		t.Fatal(err)
 	}
-	m.put("999", 7)
-	if got, _ := m.get("999"); got != 7 || len(m.entries) != 10 {
-		t.Errorf("got %d of %d values", got, len(m.entries))
+	for i := range maxCachedResults + 1000 {
+		cache.rounds.Add(fmt.Sprint(i), roundRead{})
+		cache.claims.Add(roundPlayer{"round", fmt.Sprint(i)}, nil)
+	}
+	if rounds, claims := cache.rounds.Len(), cache.claims.Len(); rounds != maxCachedRounds || claims != maxCachedResults {
+		t.Errorf("holds %d rounds, %d claims", rounds, claims)
 	}
 }

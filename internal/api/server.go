@@ -97,12 +97,16 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	claims, err := newClaimsCache()
+	if err != nil {
+		return nil, err
+	}
 	options.PublicURL, options.Origins.Public = public, public
 	s := &Server{
 		Options: options, echo: echo.New(), assets: assets,
 		guesses:      newGuessLimiter(options.Now),
 		joins:        newLimiter(joinRate, joinBurst, options.Now),
-		claimsCache:  newClaimsCache(),
+		claimsCache:  claims,
 		clockSkewLog: rate.Sometimes{Interval: time.Minute},
 	}
 	s.echo.HTTPErrorHandler = s.handleError
