@@ -1,13 +1,13 @@
 package api
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"redrain/internal/game"
 )
 
 // changesState reports whether requests with a method may change something.
@@ -47,18 +47,27 @@ func (s *Server) readToken(r *http.Request, cookie string) string {
 	return held.Value
 }
 
-// hostOnly is middleware that refuses everybody but hosts.
+// hostOnly is middleware that refuses everybody but hosts. The request's context ends with the host's session.
 func (s *Server) hostOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := s.Sessions.Host(s.readToken(c.Request(), HostCookie)); err != nil {
+		session, err := s.hostSession(c)
+		if err != nil {
 			return err
 		}
+		ctx, cancel := s.Sessions.HostContext(c.Request().Context(), session)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}
 }
 
+func (s *Server) hostSession(c echo.Context) (game.HostSession, error) {
+	return s.Sessions.Host(s.readToken(c.Request(), HostCookie))
+}
+
 func (s *Server) isHost(c echo.Context) bool {
-	return s.Sessions.Host(s.readToken(c.Request(), HostCookie)) == nil
+	_, err := s.hostSession(c)
+	return err == nil
 }
 
 // playerID returns the calling player's id, from their session for this room.
@@ -90,7 +99,7 @@ func (s *Server) logIn(c echo.Context) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	right := equalPasswords(*body.Password, s.Password)
+	right := s.Sessions.IsPassword(*body.Password)
 	if !s.isHost(c) {
 		if err := s.waitForGuess(c, right); err != nil {
 			return err
@@ -123,13 +132,15 @@ func (s *Server) waitForGuess(c echo.Context, right bool) error {
 	}
 }
 
+// logOut ends the caller's session, on all instances.
 func (s *Server) logOut(c echo.Context) error {
+	session, err := s.hostSession(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Sessions.EndHost(c.Request().Context(), session); err != nil {
+		return err
+	}
 	s.setCookie(c, HostCookie, "", -time.Second)
 	return c.NoContent(http.StatusNoContent)
-}
-
-// equalPasswords compares in constant time, whatever the length of the guess.
-func equalPasswords(guess, password string) bool {
-	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(password))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }

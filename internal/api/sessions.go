@@ -1,8 +1,10 @@
 package api
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -41,32 +43,46 @@ var ErrUnauthorized = errors.New("no valid session")
 var errFromFuture = fmt.Errorf("a session from the future: the clocks of instances differ: %w", game.ErrBusy)
 
 // Sessions issues and checks the session tokens of hosts and players. They are signed and not stored: any instance with the same
-// secret accepts them. Safe for concurrent use.
+// secret accepts them. Only hosts' sessions that ended early are stored, see Share. Safe for concurrent use.
 type Sessions struct {
 	secret  []byte
 	now     func() time.Time
 	hosts   parsers
 	players parsers
+	books   SessionBooks // nil before Share
+
+	mu         sync.Mutex
+	credential credential
+	ended      map[string]time.Time    // ids of hosts' sessions, and until when they must be known
+	watches    map[*hostWatch]struct{} // what ends with a session
 }
 
 // parsers check the tokens of one audience: strict checks everything, timeless all but the times.
 type parsers struct{ strict, timeless *jwt.Parser }
 
-// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room.
+// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room. A host's
+// token has an id, by which it can be ended, and the version of the password.
 type sessionClaims struct {
 	jwt.RegisteredClaims
 
-	Room string `json:"room,omitempty"`
+	Room       string `json:"room,omitempty"`
+	Credential string `json:"cred,omitempty"`
 }
 
-// NewSessions signs with a secret of at least 32 bytes, by the given clock.
-func NewSessions(secret []byte, now func() time.Time) (*Sessions, error) {
+// NewSessions signs with a secret of at least 32 bytes, by the given clock. The password is the hosts'.
+func NewSessions(secret []byte, password string, now func() time.Time) (*Sessions, error) {
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("the session secret must have at least %d bytes", minSecret)
 	}
-	return &Sessions{
+	if password == "" {
+		return nil, errors.New("the hosts' password is empty")
+	}
+	s := &Sessions{
 		secret: secret, now: now, hosts: newParsers(audienceHost, now), players: newParsers(audiencePlay, now),
-	}, nil
+		ended: make(map[string]time.Time), watches: make(map[*hostWatch]struct{}),
+	}
+	s.credential = credential{fingerprint: s.fingerprint(password), version: rand.Text()}
+	return s, nil
 }
 
 func newParsers(audience string, now func() time.Time) parsers {
@@ -90,20 +106,26 @@ func newParser(audience string, now func() time.Time, leeway time.Duration) *jwt
 
 // NewHostToken issues a token for a host, valid for 12 hours.
 func (s *Sessions) NewHostToken() (string, error) {
-	return s.sign(audienceHost, audienceHost, "", hostSessionLifetime)
+	return s.sign(hostClaims(rand.Text(), s.currentCredential().version), hostSessionLifetime)
+}
+
+func hostClaims(id, credential string) sessionClaims {
+	return sessionClaims{
+		Credential:       credential,
+		RegisteredClaims: jwt.RegisteredClaims{ID: id, Subject: audienceHost, Audience: jwt.ClaimStrings{audienceHost}},
+	}
 }
 
 // NewPlayerToken issues a token for a player in one room, valid for 7 days.
 func (s *Sessions) NewPlayerToken(room, player string) (string, error) {
-	return s.sign(audiencePlay, player, room, playerSessionLifetime)
+	return s.sign(sessionClaims{
+		Room: room, RegisteredClaims: jwt.RegisteredClaims{Subject: player, Audience: jwt.ClaimStrings{audiencePlay}},
+	}, playerSessionLifetime)
 }
 
-func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (string, error) {
+func (s *Sessions) sign(claims sessionClaims, lasts time.Duration) (string, error) {
 	now := s.now()
-	claims := sessionClaims{Room: room, RegisteredClaims: jwt.RegisteredClaims{
-		Issuer: issuer, Audience: jwt.ClaimStrings{audience}, Subject: subject,
-		IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lasts)),
-	}}
+	claims.Issuer, claims.IssuedAt, claims.ExpiresAt = issuer, jwt.NewNumericDate(now), jwt.NewNumericDate(now.Add(lasts))
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(s.secret)
 	if err != nil {
 		return "", fmt.Errorf("sign session: %w", err)
@@ -111,13 +133,23 @@ func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (st
 	return token, nil
 }
 
-// Host checks a host's token. It returns ErrUnauthorized, wrapped, if it is not valid, and game.ErrBusy as Player does.
-func (s *Sessions) Host(token string) error {
+// Host returns the session of a host's token. It returns ErrUnauthorized, wrapped, if it is not valid or has ended, and game.ErrBusy
+// as Player does.
+func (s *Sessions) Host(token string) (game.HostSession, error) {
 	claims, err := s.parseExplained(s.hosts, token)
-	if err == nil && claims.Subject != audienceHost {
-		err = fmt.Errorf("%w: not a host", ErrUnauthorized)
+	if err != nil {
+		return game.HostSession{}, err
 	}
-	return err
+	if claims.Subject != audienceHost || claims.ID == "" {
+		return game.HostSession{}, fmt.Errorf("%w: not a host", ErrUnauthorized)
+	}
+	session := game.HostSession{ID: claims.ID, Credential: claims.Credential, ExpiresAt: claims.ExpiresAt.Time}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkHost(session); err != nil {
+		return game.HostSession{}, err
+	}
+	return session, nil
 }
 
 // Player returns the id of the player to whom a token for this room was issued, or ErrUnauthorized, wrapped. game.ErrBusy: the

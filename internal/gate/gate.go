@@ -19,9 +19,11 @@ import (
 )
 
 // Sessions proves who somebody is. Player returns the player's id if the token is one for this room. game.ErrBusy: the token
-// cannot be judged right now; any other error: it is none.
+// cannot be judged right now; any other error: it is none. WatchHost calls end, which must not block, once a host's session is over,
+// unless stop is called before.
 type Sessions interface {
-	Host(token string) error
+	Host(token string) (game.HostSession, error)
+	WatchHost(session game.HostSession, end func()) (stop func())
 	Player(token, room string) (string, error)
 }
 
