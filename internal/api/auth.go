@@ -72,7 +72,7 @@ func (s *Server) isHost(c echo.Context) bool {
 
 // playerID returns the calling player's id, from their session for this room.
 func (s *Server) playerID(c echo.Context, room string) (string, error) {
-	return s.Sessions.Player(s.readToken(c.Request(), PlayerCookie(room)), room)
+	return s.Sessions.Player(s.readToken(c.Request(), PlayerCookie), room)
 }
 
 // setCookie sets a cookie that scripts cannot read and that requests from other sites do not carry. A lifetime below 0 deletes it.

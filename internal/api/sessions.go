@@ -2,12 +2,16 @@ package api
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
 
 	"redrain/internal/game"
 	"redrain/internal/wire"
@@ -33,8 +37,12 @@ const (
 // HostCookie is the name of the cookie that holds a host's token.
 const HostCookie = "redrain_host"
 
-// PlayerCookie is the name of the cookie that holds a player's token for a room: somebody may play in several.
-func PlayerCookie(room string) string { return "redrain_player_" + room }
+// PlayerCookie is the name of the cookie that holds the token of a device's players. There is one for all rooms: browsers send every
+// cookie with every request, and servers bound the size of headers.
+const PlayerCookie = "redrain_player"
+
+// maxCookieRooms bounds the rooms in a player's cookie, those that were joined last: browsers store 4 KB.
+const maxCookieRooms = 80
 
 // ErrUnauthorized is returned for a token that is missing, expired, forged, or issued for another purpose.
 var ErrUnauthorized = errors.New("no valid session")
@@ -60,13 +68,15 @@ type Sessions struct {
 // parsers check the tokens of one audience: strict checks everything, timeless all but the times.
 type parsers struct{ strict, timeless *jwt.Parser }
 
-// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room. A host's
+// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room. The token
+// in a device's cookie has a seat in each of several rooms instead: the room's code and the player's id in base64. A host's
 // token has an id, by which it can be ended, and the version of the password.
 type sessionClaims struct {
 	jwt.RegisteredClaims
 
-	Room       string `json:"room,omitempty"`
-	Credential string `json:"cred,omitempty"`
+	Room       string   `json:"room,omitempty"`
+	Seats      []string `json:"seats,omitempty"`
+	Credential string   `json:"cred,omitempty"`
 }
 
 // NewSessions signs with a secret of at least 32 bytes, by the given clock. The password is the hosts'.
@@ -173,14 +183,56 @@ func (s *Sessions) PlayerIgnoringTimes(token, room string) (string, error) {
 	return checkPlayerClaims(claims, room)
 }
 
+// NewPlayerCookie issues a token for a device that is a player in this room, and whoever it was in other rooms by the cookie that it
+// held before, valid for 7 days.
+func (s *Sessions) NewPlayerCookie(held, room, player string) (string, error) {
+	taken, err := newSeat(room, player)
+	if err != nil {
+		return "", err
+	}
+	var seats []string
+	if claims, err := s.parse(s.players.timeless, held); err == nil {
+		seats = slices.DeleteFunc(claims.Seats, func(seat string) bool { return strings.HasPrefix(seat, room+":") })
+	}
+	seats = append(seats, taken)
+	return s.sign(sessionClaims{
+		Seats:            seats[max(0, len(seats)-maxCookieRooms):],
+		RegisteredClaims: jwt.RegisteredClaims{Audience: jwt.ClaimStrings{audiencePlay}},
+	}, playerSessionLifetime)
+}
+
+func newSeat(room, player string) (string, error) {
+	id, err := uuid.Parse(player)
+	if err != nil {
+		return "", fmt.Errorf("the id of a player: %w", err)
+	}
+	return room + ":" + base64.RawURLEncoding.EncodeToString(id[:]), nil
+}
+
+// seatIn returns the player's id from the seat in a room; empty if there is none.
+func (c *sessionClaims) seatIn(room string) string {
+	for _, seat := range c.Seats {
+		if encoded, ok := strings.CutPrefix(seat, room+":"); ok {
+			raw, _ := base64.RawURLEncoding.DecodeString(encoded)
+			id, _ := uuid.FromBytes(raw)
+			return id.String()
+		}
+	}
+	return ""
+}
+
 func checkPlayerClaims(claims *sessionClaims, room string) (string, error) {
-	if room == "" || claims.Room != room {
+	player := claims.Subject
+	if claims.Room != room {
+		player = claims.seatIn(room)
+	}
+	if room == "" || player == "" {
 		return "", fmt.Errorf("%w: for another room", ErrUnauthorized)
 	}
-	if !wire.IsUUID(claims.Subject) {
+	if !wire.IsUUID(player) {
 		return "", fmt.Errorf("%w: not a player", ErrUnauthorized)
 	}
-	return claims.Subject, nil
+	return player, nil
 }
 
 func (s *Sessions) parseExplained(by parsers, token string) (*sessionClaims, error) {

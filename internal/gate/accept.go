@@ -156,7 +156,7 @@ func (g *Gate) admit(r *http.Request) (code string, in identity, err error) {
 		}
 		return code, identity{role: wire.RoleHost, host: &session}, nil
 	case wire.RolePlayer:
-		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie(code)), code)
+		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie), code)
 		if err != nil {
 			return "", identity{}, unproven(err, "join the room first")
 		}

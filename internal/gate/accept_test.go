@@ -85,7 +85,7 @@ func TestCookiesCountOnlyWithAnAllowedOrigin(t *testing.T) {
 	for role, visit := range map[string]testkit.Visit{"player": i.as("ann"), "host": i.host()} {
 		cookie := api.HostCookie
 		if role == "player" {
-			cookie = api.PlayerCookie(room)
+			cookie = api.PlayerCookie
 		}
 		cookie += "=" + visit.Token
 		byCookie := visit

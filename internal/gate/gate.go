@@ -44,9 +44,8 @@ type Options struct {
 	Sessions Sessions
 	Origins  Origins
 	// HostCookie and PlayerCookie name the cookies that hold tokens.
-	HostCookie   string
-	PlayerCookie func(room string) string
-	Clock        interface{ Now() game.Moment }
+	HostCookie, PlayerCookie string
+	Clock                    interface{ Now() game.Moment }
 	// Queue is how many frames may wait for one connection, 512 by default; then it is cut.
 	Queue int
 	// WriteFor is how long one write may take at most, and half of that at least, 10 s by default.
