@@ -16,10 +16,21 @@ func changesState(method string) bool {
 }
 
 // refuseForeignOrigins refuses requests that may change something from pages of other sites, which would use their visitors'
-// cookies.
+// cookies, and from own pages that could not keep a session.
 func (s *Server) refuseForeignOrigins(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if present, ok := s.Origins.Check(c.Request()); present && !ok && changesState(c.Request().Method) {
+		r := c.Request()
+		present, ok := s.Origins.Check(r)
+		switch {
+		case !present || !changesState(r.Method):
+			return next(c)
+		case s.Origins.NeedsHTTPS(r):
+			return errNeedsHTTPS
+		case !ok:
+			s.originLog.Do(func() {
+				s.Logger.Warn("a page was refused: if it is one of this site, set PUBLIC_URL or have the proxy pass Host on with its port",
+					"origin", r.Header.Get("Origin"), "host", r.Host)
+			})
 			return errOriginRefused
 		}
 		return next(c)
@@ -80,9 +91,20 @@ func (s *Server) setCookie(c echo.Context, name, token string, lasts time.Durati
 	c.SetCookie(&http.Cookie{
 		Name: name, Value: token, Path: "/", MaxAge: int(lasts.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(s.PublicURL, "https://") || s.Proxies.isHTTPS(c.Request()),
+		Secure: s.isSecure(c.Request()),
 	})
 }
+
+// isSecure reports whether the browser got the page over HTTPS. Behind a proxy that is known from PUBLIC_URL, but a page of
+// ALLOWED_ORIGINS may be a plain one.
+func (s *Server) isSecure(r *http.Request) bool {
+	if page, valid := parseOrigin(r.Header.Get("Origin")); valid && page.scheme == "http" {
+		return false
+	}
+	return s.publicIsHTTPS() || s.Proxies.isHTTPS(r)
+}
+
+func (s *Server) publicIsHTTPS() bool { return strings.HasPrefix(s.PublicURL, "https://") }
 
 type passwordBody struct {
 	Password *string `json:"password"`

@@ -77,6 +77,7 @@ type Server struct {
 	ranksCache     ranksCache
 	claimsCache    claimsCache
 	clockSkewLog   rate.Sometimes // limits the log of sessions from the future
+	originLog      rate.Sometimes // limits the log of pages that were refused
 	refusing       atomic.Bool
 	activeRequests atomic.Int64
 }
@@ -98,6 +99,7 @@ func New(options Options) (*Server, error) {
 		joins:        newLimiter(joinRate, joinBurst, options.Now),
 		claimsCache:  newClaimsCache(),
 		clockSkewLog: rate.Sometimes{Interval: time.Minute},
+		originLog:    rate.Sometimes{Interval: time.Minute},
 	}
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())

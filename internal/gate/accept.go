@@ -135,7 +135,7 @@ func (g *Gate) admit(r *http.Request) (code string, in identity, err error) {
 	}
 	present, allowed := g.opts.Origins.Check(r)
 	if present && !allowed {
-		return "", identity{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
+		return "", identity{}, &refusal{http.StatusForbidden, "origin_refused", "pages of this origin may not connect: set PUBLIC_URL to it, or have the proxy pass the Host header on with its port"}
 	}
 	token := func(cookie string) string {
 		if token := query.Get("token"); token != "" || !present {
