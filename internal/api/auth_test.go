@@ -183,7 +183,9 @@ type manyRooms struct {
 	players []game.Player
 }
 
-func (m *manyRooms) Room(_ context.Context, code string) (game.Room, error) { return game.Room{Code: code}, nil }
+func (m *manyRooms) Room(_ context.Context, code string) (game.Room, error) {
+	return game.Room{Code: code}, nil
+}
 
 func (m *manyRooms) AddPlayer(_ context.Context, room, nickname string) (game.Player, error) {
 	m.players = append(m.players, game.Player{ID: uuid.NewString(), Room: room, Nickname: nickname})
