@@ -6,6 +6,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,8 +36,8 @@ func readmeBlock(t *testing.T, language string) string {
 	return string(found[1])
 }
 
-// startProxy starts a proxy that is installed, with a configuration in a folder of its own, and waits until it answers at the URL.
-func startProxy(t *testing.T, url, file, configuration string, command ...string) {
+// startProxy starts a proxy that is installed, with a configuration in a folder of its own, and waits until the site answers.
+func startProxy(t *testing.T, site, file, configuration string, command ...string) {
 	t.Helper()
 	folder := t.TempDir()
 	inFolder := strings.NewReplacer("FOLDER", folder)
@@ -46,7 +49,7 @@ func startProxy(t *testing.T, url, file, configuration string, command ...string
 	}
 	testkit.StartProgram(t, []string{"HOME=" + folder, "XDG_DATA_HOME=" + folder, "XDG_CONFIG_HOME=" + folder}, command[0], command[1:]...)
 	testkit.Eventually(t, soon, func() error {
-		response, err := http.Get(url + "/healthz") //nolint:noctx // the test bounds it
+		response, err := http.Get(site + "/healthz") //nolint:noctx // the test bounds it
 		if err != nil {
 			return fmt.Errorf("the proxy does not answer: %w", err)
 		}
@@ -59,8 +62,8 @@ func TestTheNginxExampleOnAPortOfItsOwn(t *testing.T) {
 	t.Parallel()
 	nginx := installed(t, "nginx", "nginx-light")
 	block := readmeBlock(t, "nginx")
-	throughProxy(t, func(url, port, instance string) {
-		startProxy(t, url, "nginx.conf", fmt.Sprintf(`
+	throughProxy(t, func(site, port, instance string) {
+		startProxy(t, site, "nginx.conf", fmt.Sprintf(`
 daemon off;
 master_process off;
 pid FOLDER/nginx.pid;
@@ -80,9 +83,9 @@ func TestTheCaddyExampleOnAPortOfItsOwn(t *testing.T) {
 	t.Parallel()
 	caddy := installed(t, "caddy", "caddy")
 	block := readmeBlock(t, "caddy")
-	throughProxy(t, func(url, _, instance string) {
-		block := strings.NewReplacer("rain.example.org", url, "127.0.0.1:8080", instance).Replace(block)
-		startProxy(t, url, "Caddyfile", "{\n\tadmin off\n}\n"+block, caddy, "run", "--adapter", "caddyfile", "--config", "FOLDER/Caddyfile")
+	throughProxy(t, func(site, _, instance string) {
+		block := strings.NewReplacer("rain.example.org", site, "127.0.0.1:8080", instance).Replace(block)
+		startProxy(t, site, "Caddyfile", "{\n\tadmin off\n}\n"+block, caddy, "run", "--adapter", "caddyfile", "--config", "FOLDER/Caddyfile")
 	})
 }
 
@@ -98,7 +101,7 @@ func installed(t *testing.T, program, debianPackage string) string {
 }
 
 // throughProxy goes through a proxy as a browser does, with and without PUBLIC_URL: logs in, joins, and opens a socket.
-func throughProxy(t *testing.T, start func(url, port, instance string)) {
+func throughProxy(t *testing.T, start func(site, port, instance string)) {
 	t.Helper()
 	port := strconv.Itoa(testkit.FreePort(t))
 	site := "http://" + net.JoinHostPort("127.0.0.1", port)
@@ -110,7 +113,7 @@ func throughProxy(t *testing.T, start func(url, port, instance string)) {
 	room := regexp.MustCompile(`"code":"(\w+)"`).FindStringSubmatch(created)[1]
 	b.send(http.MethodPost, "/api/rooms/"+room+"/players", `{"nickname":"a"}`, http.StatusCreated)
 	for _, role := range []string{"host", "player", "screen"} {
-		ws, _, err := websocket.Dial(t.Context(), site+"/ws?room="+room+"&role="+role, &websocket.DialOptions{ //nolint:bodyclose // an upgrade has none
+		ws, _, err := websocket.Dial(t.Context(), site+"/ws?room="+room+"&role="+role, &websocket.DialOptions{
 			HTTPClient: b.client, HTTPHeader: http.Header{"Origin": {site}},
 		})
 		if err != nil {
@@ -170,4 +173,37 @@ func (b *visitor) send(method, path, body string, want int) string {
 	}
 	b.last = response.Header
 	return string(answer)
+}
+
+// Behind a proxy that drops the port every page says what to set: the wall too, which never logs in, and waited for ever.
+func TestPagesBehindAProxyThatDropsThePortSayWhatToSet(t *testing.T) {
+	t.Parallel()
+	chromium := testkit.Chromium(t)
+	in := startInstance(t)
+	code := newRoom(t, loginHost(t, in))
+	target, err := url.Parse(in.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = "127.0.0.1"
+	}})
+	t.Cleanup(proxy.Close)
+	want := "PUBLIC_URL to " + proxy.URL
+
+	wall := newBrowserPage(t, chromium, testkit.BigScreen, "the wall", proxy.URL, "en")
+	wall.open("/screen/" + code)
+	wall.awaitPhase("failed")
+	login := newBrowserPage(t, chromium, testkit.BigScreen, "the host", proxy.URL, "en")
+	login.open("/host")
+	login.awaitPhase("login")
+	login.fill("password", password)
+	login.click("login")
+	login.await("document.querySelector('" + byTestName("error") + "').textContent !== ''")
+	for name, text := range map[string]string{"the wall": wall.text("message"), "the host": login.text("error")} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s says %q", name, text)
+		}
+	}
 }
