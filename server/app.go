@@ -80,7 +80,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 			err = errors.Join(err, a.stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	for _, step := range []func(context.Context) error{a.openLedger, a.openRedis, a.openPayouts, a.openRooms, a.openHTTP} {
+	for _, step := range []func(context.Context) error{a.openLedger, a.openRedis, a.openPayouts, a.openSessions, a.openRooms, a.openHTTP} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -144,6 +144,7 @@ func (a *app) openRooms(context.Context) error {
 	keeping, end := context.WithCancel(context.Background())
 	a.stopKeeping = end
 	a.serving.Go(func() { a.rounds.Keep(keeping) })
+	a.serving.Go(func() { a.sessions.Keep(keeping, a.log) })
 	a.serving.Go(func() { a.redis.KeepProbing(keeping, a.log) })
 	a.serving.Go(func() { a.lossDetector.Run(keeping, nil) })
 	return nil
@@ -151,10 +152,6 @@ func (a *app) openRooms(context.Context) error {
 
 // openHTTP starts the HTTP server, with the API, the pages and the WebSocket gate.
 func (a *app) openHTTP(ctx context.Context) error {
-	var err error
-	if a.sessions, err = a.openSessions(ctx); err != nil {
-		return err
-	}
 	a.openRehearsals()
 	if err := a.openDebug(ctx); err != nil {
 		return err
@@ -172,7 +169,7 @@ func (a *app) openHTTP(ctx context.Context) error {
 	a.web, err = api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: claimsReader{a.redis, a.books}, Money: moneyService{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
 		RoomAdmin: a.books, Guests: a.books, Publisher: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
-		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, Password: a.config.HostPassword, PublicURL: a.config.PublicURL, LANHosts: func() []string { return lanHosts(a.address) }, Origins: origins,
+		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, PublicURL: a.config.PublicURL, LANHosts: func() []string { return lanHosts(a.address) }, Origins: origins,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
 		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), OperatorListener: a.config.MetricsAddr != "", Logger: a.log, Now: a.config.clock(),
 	})
@@ -212,22 +209,27 @@ type roundsAndBooks struct {
 	*ledger.Ledger
 }
 
-// readSettingTimeout bounds the read of the session secret at the start.
+// readSettingTimeout bounds what is read about sessions at the start.
 const readSettingTimeout = 10 * time.Second
 
-// openSessions returns sessions that are signed with SESSION_SECRET, or with a secret that all instances share in the database.
-func (a *app) openSessions(ctx context.Context) (*api.Sessions, error) {
+// openSessions makes the sessions, signed with SESSION_SECRET or with a secret that all instances share in the database. Hosts' sessions
+// end on all instances.
+func (a *app) openSessions(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, readSettingTimeout)
+	defer cancel()
 	secret := a.config.SessionSecret
 	if secret == "" {
-		ctx, cancel := context.WithTimeout(ctx, readSettingTimeout)
-		defer cancel()
-		made, err := a.books.Setting(ctx, "session_secret", rand.Text()+rand.Text())
-		if err != nil {
-			return nil, fmt.Errorf("read the session secret: %w", err)
+		if secret, err = a.books.Setting(ctx, "session_secret", rand.Text()+rand.Text()); err != nil {
+			return fmt.Errorf("read the session secret: %w", err)
 		}
-		secret = made
 	}
-	return api.NewSessions([]byte(secret), a.config.clock())
+	if a.sessions, err = api.NewSessions([]byte(secret), a.config.HostPassword, a.config.clock()); err != nil {
+		return err
+	}
+	if err := a.sessions.Share(ctx, a.books); err != nil {
+		return fmt.Errorf("share the hosts' sessions: %w", err)
+	}
+	return nil
 }
 
 func (a *app) metrics() *prometheus.Registry {

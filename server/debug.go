@@ -64,17 +64,20 @@ func (a *app) serveAside(server *http.Server, listening net.Listener, what strin
 	})
 }
 
-// onlyHost lets in who brings the host's token, as a bearer or in the host's cookie.
+// onlyHost lets in who brings the host's token, as a bearer or in the host's cookie, for as long as that session lasts.
 func (a *app) onlyHost(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if cookie, err := r.Cookie(api.HostCookie); !bearer && err == nil {
 			token = cookie.Value
 		}
-		if err := a.sessions.Host(token); err != nil {
+		session, err := a.sessions.Host(token)
+		if err != nil {
 			http.Error(w, "log in as the host first", http.StatusUnauthorized)
 			return
 		}
-		pages.ServeHTTP(w, r)
+		ctx, cancel := a.sessions.HostContext(r.Context(), session)
+		defer cancel()
+		pages.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -1,13 +1,13 @@
 package api
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"redrain/internal/game"
 )
 
 // changesState reports whether requests with a method may change something.
@@ -16,10 +16,21 @@ func changesState(method string) bool {
 }
 
 // refuseForeignOrigins refuses requests that may change something from pages of other sites, which would use their visitors'
-// cookies.
+// cookies, and from own pages that could not keep a session.
 func (s *Server) refuseForeignOrigins(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if present, ok := s.Origins.Check(c.Request()); present && !ok && changesState(c.Request().Method) {
+		r := c.Request()
+		present, ok := s.Origins.Check(r)
+		switch {
+		case !present || !changesState(r.Method):
+			return next(c)
+		case s.Origins.NeedsHTTPS(r):
+			return errNeedsHTTPS
+		case !ok:
+			s.originLog.Do(func() {
+				s.Logger.Warn("a page was refused: if it is one of this site, set PUBLIC_URL or have the proxy pass Host on with its port",
+					"origin", r.Header.Get("Origin"), "host", r.Host)
+			})
 			return errOriginRefused
 		}
 		return next(c)
@@ -47,23 +58,32 @@ func (s *Server) readToken(r *http.Request, cookie string) string {
 	return held.Value
 }
 
-// hostOnly is middleware that refuses everybody but hosts.
+// hostOnly is middleware that refuses everybody but hosts. The request's context ends with the host's session.
 func (s *Server) hostOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := s.Sessions.Host(s.readToken(c.Request(), HostCookie)); err != nil {
+		session, err := s.hostSession(c)
+		if err != nil {
 			return err
 		}
+		ctx, cancel := s.Sessions.HostContext(c.Request().Context(), session)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}
 }
 
+func (s *Server) hostSession(c echo.Context) (game.HostSession, error) {
+	return s.Sessions.Host(s.readToken(c.Request(), HostCookie))
+}
+
 func (s *Server) isHost(c echo.Context) bool {
-	return s.Sessions.Host(s.readToken(c.Request(), HostCookie)) == nil
+	_, err := s.hostSession(c)
+	return err == nil
 }
 
 // playerID returns the calling player's id, from their session for this room.
 func (s *Server) playerID(c echo.Context, room string) (string, error) {
-	return s.Sessions.Player(s.readToken(c.Request(), PlayerCookie(room)), room)
+	return s.Sessions.Player(s.readToken(c.Request(), PlayerCookie), room)
 }
 
 // setCookie sets a cookie that scripts cannot read and that requests from other sites do not carry. A lifetime below 0 deletes it.
@@ -71,9 +91,20 @@ func (s *Server) setCookie(c echo.Context, name, token string, lasts time.Durati
 	c.SetCookie(&http.Cookie{
 		Name: name, Value: token, Path: "/", MaxAge: int(lasts.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(s.PublicURL, "https://") || s.Proxies.isHTTPS(c.Request()),
+		Secure: s.isSecure(c.Request()),
 	})
 }
+
+// isSecure reports whether the browser got the page over HTTPS. Behind a proxy that is known from PUBLIC_URL, but a page of
+// ALLOWED_ORIGINS may be a plain one.
+func (s *Server) isSecure(r *http.Request) bool {
+	if page, valid := parseOrigin(r.Header.Get("Origin")); valid && page.scheme == "http" {
+		return false
+	}
+	return s.publicIsHTTPS() || s.Proxies.isHTTPS(r)
+}
+
+func (s *Server) publicIsHTTPS() bool { return strings.HasPrefix(s.PublicURL, "https://") }
 
 type passwordBody struct {
 	Password *string `json:"password"`
@@ -90,7 +121,7 @@ func (s *Server) logIn(c echo.Context) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	right := equalPasswords(*body.Password, s.Password)
+	right := s.Sessions.IsPassword(*body.Password)
 	if !s.isHost(c) {
 		if err := s.waitForGuess(c, right); err != nil {
 			return err
@@ -123,13 +154,15 @@ func (s *Server) waitForGuess(c echo.Context, right bool) error {
 	}
 }
 
+// logOut ends the caller's session, on all instances.
 func (s *Server) logOut(c echo.Context) error {
+	session, err := s.hostSession(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Sessions.EndHost(c.Request().Context(), session); err != nil {
+		return err
+	}
 	s.setCookie(c, HostCookie, "", -time.Second)
 	return c.NoContent(http.StatusNoContent)
-}
-
-// equalPasswords compares in constant time, whatever the length of the guess.
-func equalPasswords(guess, password string) bool {
-	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(password))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }

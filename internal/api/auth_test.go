@@ -1,11 +1,17 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
+
+	"redrain/internal/game"
 )
 
 // withCookies sends the cookies of an earlier response, like a browser.
@@ -38,7 +44,7 @@ func TestLogInReturnsTheTokenInBodyAndCookie(t *testing.T) {
 		t.Fatalf("got cookies %v, want the token", cookies)
 	}
 	wantCookie(t, cookies[0], 12*time.Hour, false)
-	if err := r.server.Sessions.Host(body.Token); err != nil {
+	if _, err := r.server.Sessions.Host(body.Token); err != nil {
 		t.Error(err)
 	}
 }
@@ -51,10 +57,10 @@ func wantCookie(t *testing.T, cookie *http.Cookie, lasts time.Duration, secure b
 	}
 }
 
-func TestPlayersHaveOneCookiePerRoom(t *testing.T) {
+func TestPlayersHaveOneCookie(t *testing.T) {
 	r := newTestServer(t, func(o *Options) { o.PublicURL = "https://rain.example.org/" })
 	cookies := r.call("POST", "/api/rooms/RAXN88/players", `{"nickname":"a"}`).Result().Cookies()
-	if len(cookies) != 1 || cookies[0].Name != "redrain_player_RAXN88" {
+	if len(cookies) != 1 || cookies[0].Name != "redrain_player" {
 		t.Fatalf("got cookies %v", cookies)
 	}
 	wantCookie(t, cookies[0], 7*24*time.Hour, true)
@@ -114,7 +120,7 @@ func TestPlayersCookieIsValidInOneRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stolen := withCookies([]*http.Cookie{{Name: PlayerCookie(code), Value: token}})
+	stolen := withCookies([]*http.Cookie{{Name: PlayerCookie, Value: token}})
 	wantRefused(t, r.call("GET", "/api/rooms/RAXN88/players/me", "", stolen), 401, "unauthorized")
 	wantRefused(t, r.call("GET", "/api/rounds/"+roundA+"/claims/me", "", stolen), 401, "unauthorized")
 }
@@ -160,12 +166,104 @@ func TestManyPlayersJoinFromOneAddress(t *testing.T) {
 	}
 }
 
-func TestEqualPasswords(t *testing.T) {
+func TestOnlyThePasswordItselfIsThePassword(t *testing.T) {
+	sessions, _ := testSessions(t)
 	for guess, want := range map[string]bool{
 		password: true, "": false, password + " ": false, strings.ToUpper(password): false, password[:5]: false,
 	} {
-		if equalPasswords(guess, password) != want {
+		if sessions.IsPassword(guess) != want {
 			t.Errorf("%q: got %v", guess, !want)
+		}
+	}
+}
+
+// manyRooms has a room under every code.
+type manyRooms struct {
+	Rooms
+	players []game.Player
+}
+
+func (m *manyRooms) Room(_ context.Context, code string) (game.Room, error) {
+	return game.Room{Code: code}, nil
+}
+
+func (m *manyRooms) AddPlayer(_ context.Context, room, nickname string) (game.Player, error) {
+	m.players = append(m.players, game.Player{ID: uuid.NewString(), Room: room, Nickname: nickname})
+	return m.players[len(m.players)-1], nil
+}
+
+func (m *manyRooms) Player(_ context.Context, id string) (game.Player, error) {
+	return find(m.players, func(p game.Player) bool { return p.ID == id })
+}
+
+// Somebody who joins many rooms in a week sends all of that with every request, also for a page, and some servers take 8 KB of headers.
+func TestManyRoomsFitInTheHeaders(t *testing.T) {
+	rooms := &manyRooms{}
+	r := newTestServer(t, func(o *Options) { o.Rooms = rooms })
+	jar := map[string]*http.Cookie{}
+	send := func(_ *testServer, q *http.Request) {
+		for _, cookie := range jar {
+			q.AddCookie(cookie)
+		}
+	}
+	ids := make(map[string]string)
+	codes := make([]string, 200)
+	for i := range codes {
+		codes[i] = game.NewCode()
+		r.clock.advance(time.Minute)
+		response := r.call("POST", "/api/rooms/"+codes[i]+"/players", `{"nickname":"a"}`, send, withHeader("Origin", ownOrigin))
+		var joined joinedAnswer
+		if err := json.Unmarshal(response.Body.Bytes(), &joined); err != nil || response.Code != 201 {
+			t.Fatalf("room %d: %d %s", i, response.Code, response.Body)
+		}
+		ids[codes[i]] = joined.Player.ID
+		for _, cookie := range response.Result().Cookies() {
+			if jar[cookie.Name] = cookie; len(cookie.String()) > 4096 {
+				t.Fatalf("room %d: browsers do not store %d bytes", i, len(cookie.String()))
+			}
+		}
+	}
+	var sent []string
+	for _, cookie := range jar {
+		sent = append(sent, cookie.Name+"="+cookie.Value)
+	}
+	if size := len(strings.Join(sent, "; ")); size > 4096 {
+		t.Errorf("every request brings %d bytes of cookies", size)
+	}
+	for _, code := range codes[len(codes)-maxCookieRooms:] {
+		response := r.call("GET", "/api/rooms/"+code+"/players/me", "", send)
+		if response.Code != 200 || !strings.Contains(response.Body.String(), ids[code]) {
+			t.Fatalf("room %s does not know its player any more: %d %s", code, response.Code, response.Body)
+		}
+	}
+	last := codes[len(codes)-1]
+	again := r.call("POST", "/api/rooms/"+last+"/players", `{"nickname":"b"}`, send, withHeader("Origin", ownOrigin))
+	if !strings.Contains(again.Body.String(), ids[last]) {
+		t.Errorf("who joins again is somebody else: %s", again.Body)
+	}
+}
+
+// One device's rooms are lost to nobody who forges or borrows: a cookie that is not genuine is dropped whole.
+func TestForgedCookiesBringNoRooms(t *testing.T) {
+	sessions, _ := testSessions(t)
+	foreign, err := NewSessions([]byte(strings.Repeat("x", 32)), password, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := foreign.NewPlayerCookie("", "NRNE22", playerB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, err := sessions.NewPlayerCookie(forged, code, playerA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := sessions.Player(cookie, code); err != nil || id != playerA {
+		t.Errorf("got %q, %v", id, err)
+	}
+	for _, room := range []string{"NRNE22", "", code[:5], "seats"} {
+		if id, err := sessions.Player(cookie, room); !errors.Is(err, ErrUnauthorized) {
+			t.Errorf("%q: got %q, %v", room, id, err)
 		}
 	}
 }

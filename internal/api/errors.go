@@ -26,7 +26,8 @@ func (r *refusal) Error() string { return r.message }
 var (
 	errUnauthorized   = &refusal{http.StatusUnauthorized, "unauthorized", "", "this needs a session: log in or join first"}
 	errWrongPassword  = &refusal{http.StatusUnauthorized, "wrong_password", "password", "this is not the password"}
-	errOriginRefused  = &refusal{http.StatusForbidden, "origin_refused", "", "requests from this origin are not allowed"}
+	errOriginRefused  = &refusal{http.StatusForbidden, "origin_refused", "", "pages of this origin may not connect: set PUBLIC_URL to it, or have the proxy pass the Host header on with its port"}
+	errNeedsHTTPS     = &refusal{http.StatusForbidden, "https_required", "", "this page was opened by http, where browsers keep no session: open it by https, at PUBLIC_URL"}
 	errRoomLocked     = &refusal{http.StatusForbidden, "room_locked", "", "the host has locked the room to newcomers"}
 	errAppOnly        = &refusal{http.StatusForbidden, "app_only", "", "this room is entered through the host's own app"}
 	errBlocked        = &refusal{http.StatusForbidden, "blocked", "", "the host has blocked this player"}

@@ -177,11 +177,13 @@ const byteOrderMark = "\uFEFF"
 // writeRowsTimeout is how long a client may take to receive one page of rows. A slow client may need longer for the whole file.
 const writeRowsTimeout = 30 * time.Second
 
-// csvFile streams a CSV file (RFC 4180) to a client while its rows are still being read. It buffers only a few KB.
+// csvFile streams a CSV file (RFC 4180) to a client while its rows are still being read. It buffers only a few KB. It ends with the
+// context of the request, even while a slow client is waited for.
 type csvFile struct {
 	c          echo.Context
 	writer     *csv.Writer
 	controller *http.ResponseController
+	finish     func() bool // says that the end of the context is of no concern any more
 }
 
 // newCSVFile sends the response's header and the file's header line. After that no error can be answered any more, see abortFile.
@@ -192,6 +194,7 @@ func newCSVFile(c echo.Context, name string, columns ...string) (*csvFile, error
 	header.Set(echo.HeaderCacheControl, "no-store")
 	t := &csvFile{c: c, writer: csv.NewWriter(c.Response()), controller: http.NewResponseController(c.Response().Writer)}
 	t.writer.UseCRLF = true
+	t.finish = context.AfterFunc(c.Request().Context(), func() { _ = t.controller.SetWriteDeadline(time.Now()) })
 	if err := t.extendDeadline(); err != nil {
 		return nil, err
 	}
@@ -205,16 +208,17 @@ func newCSVFile(c echo.Context, name string, columns ...string) (*csvFile, error
 // extendDeadline gives the client writeRowsTimeout for the next page of rows.
 func (t *csvFile) extendDeadline() error {
 	err := t.controller.SetWriteDeadline(time.Now().Add(writeRowsTimeout))
-	if errors.Is(err, http.ErrNotSupported) {
-		return nil
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
 	}
-	return err
+	return context.Cause(t.c.Request().Context()) // looked at last: its own deadline may just have been overwritten
 }
 
 func (t *csvFile) writeRow(cells ...string) error { return t.writer.Write(cells) }
 
 func (t *csvFile) flush() error {
 	t.writer.Flush()
+	t.finish()
 	return t.writer.Error()
 }
 

@@ -81,14 +81,14 @@ var errDatabaseAway = errors.New("the database is away")
 func newTestServer(t *testing.T, change ...func(*Options)) *testServer {
 	t.Helper()
 	r := &testServer{t: t, store: newFakeStore(), clock: &fakeClock{now: time.Unix(1_800_000_000, 0)}, log: new(bytes.Buffer)}
-	sessions, err := NewSessions(secret, r.clock.Now)
+	sessions, err := NewSessions(secret, password, r.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := Options{
 		Rooms: r.store, Rounds: r.store, Claims: r.store, Results: r.store, Money: r.store, Exports: r.store, Payouts: r.store, Tallies: r.store, Sessions: sessions,
 		RoomAdmin: r.store, Guests: r.store, Publisher: r.store, Rehearsals: r.store,
-		Gate: http.NotFoundHandler(), Pages: testPages(), Password: password,
+		Gate: http.NotFoundHandler(), Pages: testPages(),
 		Unavailable: func(err error) bool { return errors.Is(err, errDatabaseAway) },
 		Metrics:     prometheus.NewRegistry(), Logger: slog.New(slog.NewTextHandler(r.log, nil)), Now: r.clock.Now,
 	}

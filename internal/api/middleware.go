@@ -17,7 +17,7 @@ func (s *Server) useMiddleware() error {
 	if err != nil {
 		return err
 	}
-	s.echo.Use(metrics, secureHeaders, middleware.RecoverWithConfig(middleware.RecoverConfig{
+	s.echo.Use(metrics, s.secureHeaders, middleware.RecoverWithConfig(middleware.RecoverConfig{
 		DisableStackAll: true,
 		LogErrorFunc:    s.logPanic,
 	}))
@@ -78,18 +78,28 @@ var contentSecurityPolicy = strings.Join([]string{
 	"connect-src 'self'",
 }, "; ")
 
-// secureHeaders sets the security headers of every response. Safari before 15.4 does not apply 'self' to WebSockets, so the policy
-// also names the host.
-func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+// strictTransport tells browsers that got a page over HTTPS never to ask this host over plain HTTP, for a year.
+const strictTransport = "max-age=31536000"
+
+// secureHeaders sets the security headers of every response. Safari before 15.4 does not apply 'self' to WebSockets, so the policy also
+// names the host: that of PUBLIC_URL, and that of the request, which a proxy may have changed.
+func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	_, publicHost, _ := strings.Cut(s.PublicURL, "://")
 	return func(c echo.Context) error {
 		policy := contentSecurityPolicy
-		if host := c.Request().Host; hostPattern.MatchString(host) {
+		if host := c.Request().Host; host != publicHost && hostPattern.MatchString(host) {
 			policy += " ws://" + host + " wss://" + host
+		}
+		if publicHost != "" {
+			policy += " ws://" + publicHost + " wss://" + publicHost
 		}
 		header := c.Response().Header()
 		header.Set(echo.HeaderContentSecurityPolicy, policy)
 		header.Set(echo.HeaderXContentTypeOptions, "nosniff")
 		header.Set(echo.HeaderReferrerPolicy, "same-origin")
+		if s.publicIsHTTPS() {
+			header.Set(echo.HeaderStrictTransportSecurity, strictTransport)
+		}
 		return next(c)
 	}
 }

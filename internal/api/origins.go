@@ -49,6 +49,18 @@ func (o Origins) isSameOrigin(origin origin, r *http.Request) bool {
 	return valid && own == origin && (r.TLS == nil || origin.scheme == "https")
 }
 
+// NeedsHTTPS reports whether a request comes from a page of this site that was opened over plain HTTP though PUBLIC_URL is https: its
+// browser does not keep the cookie of a session, which is Secure. A page of ALLOWED_ORIGINS may do so.
+func (o Origins) NeedsHTTPS(r *http.Request) bool {
+	public, _ := parseOrigin(o.Public)
+	page, valid := parseOrigin(r.Header.Get("Origin"))
+	if !valid || page.scheme != "http" || public.scheme != "https" || o.isConfigured(page) {
+		return false
+	}
+	own, _ := parseOrigin("http://" + r.Host)
+	return page == own || page.host == public.host
+}
+
 // origin is a scheme and a host in lower case, without the scheme's default port.
 type origin struct{ scheme, host string }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -73,6 +74,13 @@ func TestForwardedAddressesCountFromConfiguredProxiesOnly(t *testing.T) {
 		{"made up before a proxy", proxies, "10.1.2.3:1000", []string{"8.8.8.8, 203.0.113.7"}, "203.0.113.7"},
 		{"made up before a proxy, in two headers", proxies, "10.1.2.3:1000", []string{"8.8.8.8", "203.0.113.7"}, "203.0.113.7"},
 		{"through two proxies", proxies, "10.1.2.3:1000", []string{"8.8.8.8, 203.0.113.7, 10.1.9.9"}, "203.0.113.7"},
+		{"with a port", proxies, "10.1.2.3:1000", []string{"203.0.113.7:4711"}, "203.0.113.7"},
+		{"IPv6", proxies, "10.1.2.3:1000", []string{"2001:db8::1"}, "2001:db8::1"},
+		{"IPv6 in brackets", proxies, "10.1.2.3:1000", []string{"[2001:db8::1]"}, "2001:db8::1"},
+		{"IPv6 with a port", proxies, "10.1.2.3:1000", []string{"[2001:DB8::1]:4711"}, "2001:db8::1"},
+		{"IPv4 in IPv6", proxies, "[::ffff:10.1.2.3]:1000", []string{"::ffff:203.0.113.7"}, "203.0.113.7"},
+		{"through two proxies with ports", proxies, "10.1.2.3:1000", []string{"8.8.8.8, 203.0.113.7:1,10.1.9.9:2"}, "203.0.113.7"},
+		{"nothing in it", proxies, "10.1.2.3:1000", []string{""}, "10.1.2.3"},
 		{"no address", proxies, "10.1.2.3:1000", []string{"unknown"}, "10.1.2.3"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -127,6 +135,97 @@ func TestHTTPSIsDetectedFromTheConnectionOrATrustedProxy(t *testing.T) {
 		r.Header.Set("X-Forwarded-Proto", tt.said)
 		if got := proxies.isHTTPS(r); got != tt.want {
 			t.Errorf("%+v: got %v", tt, got)
+		}
+	}
+}
+
+// Proxies that speak RFC 7239 send Forwarded. One that sends X-Forwarded-For passes on what the client put into Forwarded.
+func TestForwardedIsRead(t *testing.T) {
+	proxies := Proxies{netip.MustParsePrefix("10.1.0.0/16")}
+	for _, tt := range []struct {
+		peer, xff string
+		forwarded []string
+		want      string
+		https     bool
+	}{
+		{"10.1.2.3:1000", "", []string{"for=203.0.113.7;proto=https;by=10.1.2.3"}, "203.0.113.7", true},
+		{"10.1.2.3:1000", "", []string{`For="203.0.113.7:4711"; Proto=http`}, "203.0.113.7", false},
+		{"10.1.2.3:1000", "", []string{`for="[2001:db8::1]:4711";proto="https"`}, "2001:db8::1", true},
+		{"10.1.2.3:1000", "", []string{`for="[2001:db8::1]"`}, "2001:db8::1", false},
+		{"10.1.2.3:1000", "", []string{"for=8.8.8.8, for=203.0.113.7", "for=10.1.9.9"}, "203.0.113.7", false},
+		{"10.1.2.3:1000", "", []string{"for=8.8.8.8, for=unknown;proto=https"}, "10.1.2.3", true},
+		{"10.1.2.3:1000", "", []string{"for=_hidden"}, "10.1.2.3", false},
+		{"10.1.2.3:1000", "203.0.113.7", []string{"for=8.8.8.8"}, "203.0.113.7", false},
+		{"203.0.113.9:1000", "", []string{"for=8.8.8.8;proto=https"}, "203.0.113.9", false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		r.RemoteAddr = tt.peer
+		r.Header["Forwarded"] = tt.forwarded
+		if tt.xff != "" {
+			r.Header.Set("X-Forwarded-For", tt.xff)
+		}
+		if got := proxies.ClientIP()(r); got != tt.want {
+			t.Errorf("%v: got %s, want %s", tt.forwarded, got, tt.want)
+		}
+		if got := proxies.isHTTPS(r); got != tt.https {
+			t.Errorf("%v: https is %v", tt.forwarded, got)
+		}
+	}
+}
+
+// A browser drops the Secure cookie of a page that came by plain http: the player was booked, and then told that the session ended.
+func TestPagesByPlainHTTPAreToldSo(t *testing.T) {
+	for name, tt := range map[string]struct {
+		origin, url string
+		code        string // "": let in
+		secure      bool
+	}{
+		"by the public address": {"https://rain.example.org", "http://rain.example.org", "", true},
+		"the same by http":      {"http://rain.example.org", "http://rain.example.org", "https_required", false},
+		"by the LAN's address":  {"http://192.168.1.5:8080", "http://192.168.1.5:8080", "https_required", false},
+		"on the machine itself": {"http://localhost:8080", "http://localhost:8080", "https_required", false},
+		"host changed by proxy": {"http://rain.example.org", "http://127.0.0.1:8080", "https_required", false},
+		"a port of its own":     {"http://rain.example.org:8080", "http://rain.example.org:8080", "https_required", false},
+		"allowed":               {"http://10.0.0.5:8080", "http://10.0.0.5:8080", "", false},
+		"of another site":       {"http://evil.example", "http://rain.example.org", "origin_refused", false},
+	} {
+		r := newTestServer(t, func(o *Options) {
+			o.PublicURL, o.Origins.Allowed = "https://rain.example.org", []string{"http://10.0.0.5:8080"}
+		})
+		for path, body := range map[string]string{
+			"/api/host/session": `{"password":"` + password + `"}`, "/api/rooms/RAXN88/players": `{"nickname":"a"}`,
+		} {
+			response := r.call("POST", tt.url+path, body, withHeader("Origin", tt.origin))
+			if tt.code != "" {
+				wantRefused(t, response, 403, tt.code)
+				if len(response.Result().Cookies()) > 0 || r.store.changed > 0 {
+					t.Errorf("%s: something was booked", name)
+				}
+			} else if cookies := response.Result().Cookies(); len(cookies) != 1 || cookies[0].Secure != tt.secure {
+				t.Errorf("%s: %d, cookies %v", name, response.Code, cookies)
+			}
+		}
+	}
+}
+
+func TestPagesOfAnHTTPSSiteStayThere(t *testing.T) {
+	for public, want := range map[string]string{"https://rain.example.org": "max-age=31536000", "http://10.0.0.5:8080": "", "": ""} {
+		r := newTestServer(t, func(o *Options) { o.PublicURL = public })
+		for _, path := range []string{"/", "/assets/nothing", "/api/rooms/RAXN88"} {
+			if got := r.call("GET", path, "").Header().Get("Strict-Transport-Security"); got != want {
+				t.Errorf("PUBLIC_URL %q, %s: %q, want %q", public, path, got, want)
+			}
+		}
+	}
+}
+
+// Safari before 15.4 opens only the WebSockets that the policy names, and a proxy may hide the port that the page has.
+func TestThePolicyNamesThePublicAddress(t *testing.T) {
+	r := newTestServer(t, func(o *Options) { o.PublicURL = "https://rain.example.org:8443" })
+	policy := r.call("GET", "http://rain.example.org/", "").Header().Get("Content-Security-Policy")
+	for _, want := range []string{" wss://rain.example.org:8443", " ws://rain.example.org "} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("%q lacks %q", policy, want)
 		}
 	}
 }

@@ -170,7 +170,15 @@ func (s *Server) answerWithSession(c echo.Context, joined game.Player) error {
 		return err
 	}
 	s.notifyHosts(c.Request().Context(), joined.Room, game.NoticePlayersChanged)
-	s.setCookie(c, PlayerCookie(joined.Room), token, playerSessionLifetime)
+	held := "" // whatever the origin of the request: who sent the cookie gets it back with one room more, and nobody else
+	if cookie, err := c.Cookie(PlayerCookie); err == nil {
+		held = cookie.Value
+	}
+	cookie, err := s.Sessions.NewPlayerCookie(held, joined.Room, joined.ID)
+	if err != nil {
+		return err
+	}
+	s.setCookie(c, PlayerCookie, cookie, playerSessionLifetime)
 	return answer(c, http.StatusCreated, joinedAnswer{player{joined.ID, joined.Nickname}, token})
 }
 

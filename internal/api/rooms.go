@@ -185,7 +185,7 @@ func (s *Server) join(c echo.Context) error {
 // readReturningPlayer returns the player whose session for this room the caller sends. Neither an expired session nor one from the
 // future makes the caller a second player. ErrUnauthorized: the caller has no session of a player of this room.
 func (s *Server) readReturningPlayer(c echo.Context, room string) (game.Player, error) {
-	id, err := s.Sessions.PlayerIgnoringTimes(s.readToken(c.Request(), PlayerCookie(room)), room)
+	id, err := s.Sessions.PlayerIgnoringTimes(s.readToken(c.Request(), PlayerCookie), room)
 	if err != nil {
 		return game.Player{}, err
 	}

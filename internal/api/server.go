@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -38,8 +37,6 @@ type Options struct {
 	Gate http.Handler
 	// Pages are the files of package web.
 	Pages fs.FS
-	// Password is the hosts' password.
-	Password string
 	// PlayerSecret is the key with which the host's own app signs players' tokens; empty: such tokens are refused.
 	PlayerSecret []byte
 	// PublicURL is the scheme and host at which players reach this site. Empty: those of each request.
@@ -80,18 +77,16 @@ type Server struct {
 	ranksCache     ranksCache
 	claimsCache    claimsCache
 	clockSkewLog   rate.Sometimes // limits the log of sessions from the future
+	originLog      rate.Sometimes // limits the log of pages that were refused
 	refusing       atomic.Bool
 	activeRequests atomic.Int64
 }
 
-// New returns a server. It fails if a page is missing, the password is empty or PublicURL is no URL.
+// New returns a server. It fails if a page is missing or PublicURL is no URL.
 func New(options Options) (*Server, error) {
 	public, err := parsePublicURL(options.PublicURL)
 	if err != nil {
 		return nil, err
-	}
-	if options.Password == "" {
-		return nil, errors.New("the hosts' password is empty")
 	}
 	assets, err := loadAssets(options.Pages, public)
 	if err != nil {
@@ -108,6 +103,7 @@ func New(options Options) (*Server, error) {
 		joins:        newLimiter(joinRate, joinBurst, options.Now),
 		claimsCache:  claims,
 		clockSkewLog: rate.Sometimes{Interval: time.Minute},
+		originLog:    rate.Sometimes{Interval: time.Minute},
 	}
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())

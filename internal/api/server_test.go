@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redrain/internal/game"
 )
@@ -173,7 +174,7 @@ func TestInvalidPublicURLIsRefused(t *testing.T) {
 }
 
 func TestEmptyPasswordIsRefused(t *testing.T) {
-	if _, err := New(Options{Pages: testPages()}); err == nil || !strings.Contains(err.Error(), "password") {
+	if _, err := NewSessions(secret, "", time.Now); err == nil || !strings.Contains(err.Error(), "password") {
 		t.Errorf("got %v", err)
 	}
 }

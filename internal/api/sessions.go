@@ -1,11 +1,17 @@
 package api
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
 
 	"redrain/internal/game"
 	"redrain/internal/wire"
@@ -31,8 +37,12 @@ const (
 // HostCookie is the name of the cookie that holds a host's token.
 const HostCookie = "redrain_host"
 
-// PlayerCookie is the name of the cookie that holds a player's token for a room: somebody may play in several.
-func PlayerCookie(room string) string { return "redrain_player_" + room }
+// PlayerCookie is the name of the cookie that holds the token of a device's players. There is one for all rooms: browsers send every
+// cookie with every request, and servers bound the size of headers.
+const PlayerCookie = "redrain_player"
+
+// maxCookieRooms bounds the rooms in a player's cookie, those that were joined last: browsers store 4 KB.
+const maxCookieRooms = 80
 
 // ErrUnauthorized is returned for a token that is missing, expired, forged, or issued for another purpose.
 var ErrUnauthorized = errors.New("no valid session")
@@ -41,32 +51,48 @@ var ErrUnauthorized = errors.New("no valid session")
 var errFromFuture = fmt.Errorf("a session from the future: the clocks of instances differ: %w", game.ErrBusy)
 
 // Sessions issues and checks the session tokens of hosts and players. They are signed and not stored: any instance with the same
-// secret accepts them. Safe for concurrent use.
+// secret accepts them. Only hosts' sessions that ended early are stored, see Share. Safe for concurrent use.
 type Sessions struct {
 	secret  []byte
 	now     func() time.Time
 	hosts   parsers
 	players parsers
+	books   SessionBooks // nil before Share
+
+	mu         sync.Mutex
+	credential credential
+	ended      map[string]time.Time    // ids of hosts' sessions, and until when they must be known
+	watches    map[*hostWatch]struct{} // what ends with a session
 }
 
 // parsers check the tokens of one audience: strict checks everything, timeless all but the times.
 type parsers struct{ strict, timeless *jwt.Parser }
 
-// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room.
+// sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room. The token
+// in a device's cookie has a seat in each of several rooms instead: the room's code and the player's id in base64. A host's
+// token has an id, by which it can be ended, and the version of the password.
 type sessionClaims struct {
 	jwt.RegisteredClaims
 
-	Room string `json:"room,omitempty"`
+	Room       string   `json:"room,omitempty"`
+	Seats      []string `json:"seats,omitempty"`
+	Credential string   `json:"cred,omitempty"`
 }
 
-// NewSessions signs with a secret of at least 32 bytes, by the given clock.
-func NewSessions(secret []byte, now func() time.Time) (*Sessions, error) {
+// NewSessions signs with a secret of at least 32 bytes, by the given clock. The password is the hosts'.
+func NewSessions(secret []byte, password string, now func() time.Time) (*Sessions, error) {
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("the session secret must have at least %d bytes", minSecret)
 	}
-	return &Sessions{
+	if password == "" {
+		return nil, errors.New("the hosts' password is empty")
+	}
+	s := &Sessions{
 		secret: secret, now: now, hosts: newParsers(audienceHost, now), players: newParsers(audiencePlay, now),
-	}, nil
+		ended: make(map[string]time.Time), watches: make(map[*hostWatch]struct{}),
+	}
+	s.credential = credential{fingerprint: s.fingerprint(password), version: rand.Text()}
+	return s, nil
 }
 
 func newParsers(audience string, now func() time.Time) parsers {
@@ -90,20 +116,26 @@ func newParser(audience string, now func() time.Time, leeway time.Duration) *jwt
 
 // NewHostToken issues a token for a host, valid for 12 hours.
 func (s *Sessions) NewHostToken() (string, error) {
-	return s.sign(audienceHost, audienceHost, "", hostSessionLifetime)
+	return s.sign(hostClaims(rand.Text(), s.currentCredential().version), hostSessionLifetime)
+}
+
+func hostClaims(id, credential string) sessionClaims {
+	return sessionClaims{
+		Credential:       credential,
+		RegisteredClaims: jwt.RegisteredClaims{ID: id, Subject: audienceHost, Audience: jwt.ClaimStrings{audienceHost}},
+	}
 }
 
 // NewPlayerToken issues a token for a player in one room, valid for 7 days.
 func (s *Sessions) NewPlayerToken(room, player string) (string, error) {
-	return s.sign(audiencePlay, player, room, playerSessionLifetime)
+	return s.sign(sessionClaims{
+		Room: room, RegisteredClaims: jwt.RegisteredClaims{Subject: player, Audience: jwt.ClaimStrings{audiencePlay}},
+	}, playerSessionLifetime)
 }
 
-func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (string, error) {
+func (s *Sessions) sign(claims sessionClaims, lasts time.Duration) (string, error) {
 	now := s.now()
-	claims := sessionClaims{Room: room, RegisteredClaims: jwt.RegisteredClaims{
-		Issuer: issuer, Audience: jwt.ClaimStrings{audience}, Subject: subject,
-		IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lasts)),
-	}}
+	claims.Issuer, claims.IssuedAt, claims.ExpiresAt = issuer, jwt.NewNumericDate(now), jwt.NewNumericDate(now.Add(lasts))
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(s.secret)
 	if err != nil {
 		return "", fmt.Errorf("sign session: %w", err)
@@ -111,13 +143,23 @@ func (s *Sessions) sign(audience, subject, room string, lasts time.Duration) (st
 	return token, nil
 }
 
-// Host checks a host's token. It returns ErrUnauthorized, wrapped, if it is not valid, and game.ErrBusy as Player does.
-func (s *Sessions) Host(token string) error {
+// Host returns the session of a host's token. It returns ErrUnauthorized, wrapped, if it is not valid or has ended, and game.ErrBusy
+// as Player does.
+func (s *Sessions) Host(token string) (game.HostSession, error) {
 	claims, err := s.parseExplained(s.hosts, token)
-	if err == nil && claims.Subject != audienceHost {
-		err = fmt.Errorf("%w: not a host", ErrUnauthorized)
+	if err != nil {
+		return game.HostSession{}, err
 	}
-	return err
+	if claims.Subject != audienceHost || claims.ID == "" {
+		return game.HostSession{}, fmt.Errorf("%w: not a host", ErrUnauthorized)
+	}
+	session := game.HostSession{ID: claims.ID, Credential: claims.Credential, ExpiresAt: claims.ExpiresAt.Time}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkHost(session); err != nil {
+		return game.HostSession{}, err
+	}
+	return session, nil
 }
 
 // Player returns the id of the player to whom a token for this room was issued, or ErrUnauthorized, wrapped. game.ErrBusy: the
@@ -141,14 +183,56 @@ func (s *Sessions) PlayerIgnoringTimes(token, room string) (string, error) {
 	return checkPlayerClaims(claims, room)
 }
 
+// NewPlayerCookie issues a token for a device that is a player in this room, and whoever it was in other rooms by the cookie that it
+// held before, valid for 7 days.
+func (s *Sessions) NewPlayerCookie(held, room, player string) (string, error) {
+	taken, err := newSeat(room, player)
+	if err != nil {
+		return "", err
+	}
+	var seats []string
+	if claims, err := s.parse(s.players.timeless, held); err == nil {
+		seats = slices.DeleteFunc(claims.Seats, func(seat string) bool { return strings.HasPrefix(seat, room+":") })
+	}
+	seats = append(seats, taken)
+	return s.sign(sessionClaims{
+		Seats:            seats[max(0, len(seats)-maxCookieRooms):],
+		RegisteredClaims: jwt.RegisteredClaims{Audience: jwt.ClaimStrings{audiencePlay}},
+	}, playerSessionLifetime)
+}
+
+func newSeat(room, player string) (string, error) {
+	id, err := uuid.Parse(player)
+	if err != nil {
+		return "", fmt.Errorf("the id of a player: %w", err)
+	}
+	return room + ":" + base64.RawURLEncoding.EncodeToString(id[:]), nil
+}
+
+// seatIn returns the player's id from the seat in a room; empty if there is none.
+func (c *sessionClaims) seatIn(room string) string {
+	for _, seat := range c.Seats {
+		if encoded, ok := strings.CutPrefix(seat, room+":"); ok {
+			raw, _ := base64.RawURLEncoding.DecodeString(encoded)
+			id, _ := uuid.FromBytes(raw)
+			return id.String()
+		}
+	}
+	return ""
+}
+
 func checkPlayerClaims(claims *sessionClaims, room string) (string, error) {
-	if room == "" || claims.Room != room {
+	player := claims.Subject
+	if claims.Room != room {
+		player = claims.seatIn(room)
+	}
+	if room == "" || player == "" {
 		return "", fmt.Errorf("%w: for another room", ErrUnauthorized)
 	}
-	if !wire.IsUUID(claims.Subject) {
+	if !wire.IsUUID(player) {
 		return "", fmt.Errorf("%w: not a player", ErrUnauthorized)
 	}
-	return claims.Subject, nil
+	return player, nil
 }
 
 func (s *Sessions) parseExplained(by parsers, token string) (*sessionClaims, error) {

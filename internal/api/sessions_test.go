@@ -16,7 +16,7 @@ import (
 func testSessions(t *testing.T) (*Sessions, *fakeClock) {
 	t.Helper()
 	c := &fakeClock{now: time.Unix(1_800_000_000, 0)}
-	sessions, err := NewSessions(secret, c.Now)
+	sessions, err := NewSessions(secret, password, c.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestInvalidPlayerTokensAreRefused(t *testing.T) {
 		if id, err := sessions.PlayerIgnoringTimes(token, code); (!errors.Is(err, ErrUnauthorized) || id != "") && name != "expired a minute ago" {
 			t.Errorf("%s: known as %q, %v", name, id, err)
 		}
-		if err := sessions.Host(token); !errors.Is(err, ErrUnauthorized) && name != "a host's" {
+		if _, err := sessions.Host(token); !errors.Is(err, ErrUnauthorized) && name != "a host's" {
 			t.Errorf("%s: taken for a host, %v", name, err)
 		}
 	}
@@ -100,10 +100,10 @@ func TestInvalidPlayerTokensAreRefused(t *testing.T) {
 func TestPlayerTokenIsNoHostToken(t *testing.T) {
 	sessions, _ := testSessions(t)
 	player, _ := sessions.NewPlayerToken(code, playerA)
-	if err := sessions.Host(player); !errors.Is(err, ErrUnauthorized) {
+	if _, err := sessions.Host(player); !errors.Is(err, ErrUnauthorized) {
 		t.Errorf("a player's token is taken for a host's: %v", err)
 	}
-	if err := sessions.Host(signModifiedToken(t, setClaim("aud", audienceHost), jwt.SigningMethodHS256, secret)); !errors.Is(err, ErrUnauthorized) {
+	if _, err := sessions.Host(signModifiedToken(t, setClaim("aud", audienceHost), jwt.SigningMethodHS256, secret)); !errors.Is(err, ErrUnauthorized) {
 		t.Errorf("a host's token about a player is taken: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestSessionsExpire(t *testing.T) {
 	}{
 		{"host", 12 * time.Hour, func(s *Sessions) func() error {
 			token, _ := s.NewHostToken()
-			return func() error { return s.Host(token) }
+			return func() error { _, err := s.Host(token); return err }
 		}},
 		{"player", 7 * 24 * time.Hour, func(s *Sessions) func() error {
 			token, _ := s.NewPlayerToken(code, playerA)
@@ -171,7 +171,7 @@ func TestClocksMayDifferByAMinute(t *testing.T) {
 }
 
 func TestShortSecretsAreRefused(t *testing.T) {
-	if _, err := NewSessions(secret[:31], time.Now); err == nil {
+	if _, err := NewSessions(secret[:31], password, time.Now); err == nil {
 		t.Error("31 bytes are taken")
 	}
 }

@@ -156,6 +156,9 @@ func call(ctx context.Context, client *http.Client, method, url, token string, b
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("%s %s: %s: %s", method, url, response.Status, bytes.TrimSpace(content))
 	}
+	if answer == nil {
+		return nil
+	}
 	if err := json.Unmarshal(content, answer); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", url, err)
 	}

@@ -43,6 +43,7 @@ type identity struct {
 	role     wire.Role
 	player   string // its id, of a player
 	nickname string
+	host     *game.HostSession // of a host
 }
 
 // ServeHTTP upgrades a request that may come in. It returns at once; the connection lives on its own.
@@ -74,6 +75,9 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.opts.Rooms.Release(room)
 		go c.sendClose(closeGoingAway)
 		return
+	}
+	if guest.host != nil {
+		c.unwatch = g.opts.Sessions.WatchHost(*guest.host, func() { c.closeWith(closeSessionEnded) })
 	}
 	// Neither this handler nor its request's context outlives the upgrade; the connection has a goroutine and a context of
 	// its own, and the memory that the handler held is free.
@@ -131,7 +135,7 @@ func (g *Gate) admit(r *http.Request) (code string, in identity, err error) {
 	}
 	present, allowed := g.opts.Origins.Check(r)
 	if present && !allowed {
-		return "", identity{}, &refusal{http.StatusForbidden, "origin_refused", "this page may not connect here"}
+		return "", identity{}, &refusal{http.StatusForbidden, "origin_refused", "pages of this origin may not connect: set PUBLIC_URL to it, or have the proxy pass the Host header on with its port"}
 	}
 	token := func(cookie string) string {
 		if token := query.Get("token"); token != "" || !present {
@@ -146,17 +150,18 @@ func (g *Gate) admit(r *http.Request) (code string, in identity, err error) {
 	case wire.RoleScreen:
 		return code, identity{role: wire.RoleScreen}, nil
 	case wire.RoleHost:
-		if err := g.opts.Sessions.Host(token(g.opts.HostCookie)); err != nil {
+		session, err := g.opts.Sessions.Host(token(g.opts.HostCookie))
+		if err != nil {
 			return "", identity{}, unproven(err, "log in as the host first")
 		}
-		return code, identity{role: wire.RoleHost}, nil
+		return code, identity{role: wire.RoleHost, host: &session}, nil
 	case wire.RolePlayer:
-		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie(code)), code)
+		id, err := g.opts.Sessions.Player(token(g.opts.PlayerCookie), code)
 		if err != nil {
 			return "", identity{}, unproven(err, "join the room first")
 		}
 		player, err := g.player(r.Context(), code, id)
-		return code, identity{wire.RolePlayer, player.ID, player.Nickname}, err
+		return code, identity{role: wire.RolePlayer, player: player.ID, nickname: player.Nickname}, err
 	default:
 		return "", identity{}, &refusal{http.StatusBadRequest, "bad_request", "role must be player, host or screen"}
 	}

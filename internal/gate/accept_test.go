@@ -85,7 +85,7 @@ func TestCookiesCountOnlyWithAnAllowedOrigin(t *testing.T) {
 	for role, visit := range map[string]testkit.Visit{"player": i.as("ann"), "host": i.host()} {
 		cookie := api.HostCookie
 		if role == "player" {
-			cookie = api.PlayerCookie(room)
+			cookie = api.PlayerCookie
 		}
 		cookie += "=" + visit.Token
 		byCookie := visit
@@ -251,4 +251,25 @@ func TestAPlayerComesBackWhileTheDatabaseHangs(t *testing.T) {
 	if status, code := testkit.Refused(t, i.visit(stranger)); status != http.StatusServiceUnavailable || code != "not_ready" {
 		t.Errorf("a stranger: %d %s", status, code)
 	}
+}
+
+// A host's open sockets end with the session in which they were opened, and with no other.
+func TestSocketsEndWithTheHostsSession(t *testing.T) {
+	i := newSite(t).instance()
+	leaving, staying, screen := i.host(), i.host(), testkit.Connect(t, i.screen())
+	first, second, other := testkit.Connect(t, leaving), testkit.Connect(t, leaving), testkit.Connect(t, staying)
+	session, err := i.site.sessions.Host(leaving.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := i.site.sessions.EndHost(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+	first.WantClose(wire.CloseSessionEnded)
+	second.WantClose(wire.CloseSessionEnded)
+	if status, code := testkit.Refused(t, leaving); status != http.StatusUnauthorized || code != "unauthorized" {
+		t.Errorf("again with the same token: %d %s", status, code)
+	}
+	other.Ping(1)
+	screen.Ping(2)
 }

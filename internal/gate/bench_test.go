@@ -114,7 +114,7 @@ func (p *steadyPool) Spread() int64                                      { retur
 func benchGate(b *testing.B, pool *steadyPool) (func() *benchClient, *live.Rooms) {
 	books := testkit.NewBooks(room)
 	books.Keep(pool.round)
-	sessions, err := api.NewSessions([]byte("0123456789abcdef0123456789abcdef"), time.Now)
+	sessions, err := api.NewSessions([]byte("0123456789abcdef0123456789abcdef"), "rain in may", time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}

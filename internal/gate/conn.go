@@ -30,6 +30,7 @@ var (
 	closePingTimeout   = closingOf(wire.ClosePingTimeout)
 	closeTooManyErrors = closingOf(wire.CloseTooManyErrors)
 	closeBlocked       = closingOf(wire.CloseBlocked)
+	closeSessionEnded  = closingOf(wire.CloseSessionEnded)
 	closeBinary        = closing{websocket.StatusUnsupportedData, "text frames only"}
 	closeNotUTF8       = closing{websocket.StatusInvalidFramePayloadData, "not valid UTF-8"}
 	closeOver          = closing{websocket.StatusNormalClosure, ""}
@@ -46,6 +47,7 @@ type conn struct {
 	room    *live.Room
 	guest   identity
 	session *live.PlayerSession // of a player
+	unwatch func()              // of a host: the end of the session is of no concern any more
 
 	refused *rate.Limiter // frames that were answered with an error; nil until one was
 	ping    *time.Timer
@@ -81,6 +83,9 @@ func (c *conn) play() {
 }
 
 func (c *conn) end(why closing) {
+	if c.unwatch != nil {
+		c.unwatch()
+	}
 	c.closeWith(why)
 	c.out.done()
 	c.closeNow()

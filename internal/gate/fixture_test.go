@@ -49,7 +49,7 @@ func newSite(t *testing.T) *fixture {
 
 func newSiteOn(t *testing.T, url string) *fixture {
 	t.Helper()
-	sessions, err := api.NewSessions([]byte("0123456789abcdef0123456789abcdef"), time.Now)
+	sessions, err := api.NewSessions([]byte("0123456789abcdef0123456789abcdef"), "rain in may", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (s *fixture) serve(door http.Handler) *httptest.Server {
 	s.t.Helper()
 	web, err := api.New(api.Options{
 		Rounds: struct{ rounds }{}, Money: struct{ money }{}, RoomAdmin: struct{ roomAdmin }{},
-		Sessions: s.sessions, Gate: door, Pages: pages(), Password: "rain",
+		Sessions: s.sessions, Gate: door, Pages: pages(),
 		Metrics: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	if err != nil {

@@ -19,9 +19,11 @@ import (
 )
 
 // Sessions proves who somebody is. Player returns the player's id if the token is one for this room. game.ErrBusy: the token
-// cannot be judged right now; any other error: it is none.
+// cannot be judged right now; any other error: it is none. WatchHost calls end, which must not block, once a host's session is over,
+// unless stop is called before.
 type Sessions interface {
-	Host(token string) error
+	Host(token string) (game.HostSession, error)
+	WatchHost(session game.HostSession, end func()) (stop func())
 	Player(token, room string) (string, error)
 }
 
@@ -42,9 +44,8 @@ type Options struct {
 	Sessions Sessions
 	Origins  Origins
 	// HostCookie and PlayerCookie name the cookies that hold tokens.
-	HostCookie   string
-	PlayerCookie func(room string) string
-	Clock        interface{ Now() game.Moment }
+	HostCookie, PlayerCookie string
+	Clock                    interface{ Now() game.Moment }
 	// Queue is how many frames may wait for one connection, 512 by default; then it is cut.
 	Queue int
 	// WriteFor is how long one write may take at most, and half of that at least, 10 s by default.

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -158,6 +159,45 @@ func TestSettingIsTheFirstProposalForAllInstances(t *testing.T) {
 		}
 		if other := must[string](t)(instances[0].Setting(t.Context(), "other", "x")); other != "x" {
 			t.Errorf("another setting is %q", other)
+		}
+		if _, err := instances[0].CurrentSetting(t.Context(), "none"); !errors.Is(err, game.ErrNotFound) {
+			t.Errorf("a setting that nobody made: %v", err)
+		}
+		for old, want := range map[string]string{"y": "x", "x": "z"} {
+			if err := instances[0].ReplaceSetting(t.Context(), "other", "x", "x"); err != nil { // the same again
+				t.Error(err)
+			}
+			if err := instances[1].ReplaceSetting(t.Context(), "swap "+old, old, "z"); err != nil { // nothing to replace
+				t.Error(err)
+			}
+			must[string](t)(instances[1].Setting(t.Context(), "swap "+old, "x"))
+			if err := instances[1].ReplaceSetting(t.Context(), "swap "+old, old, "z"); err != nil {
+				t.Error(err)
+			}
+			if got := must[string](t)(instances[0].CurrentSetting(t.Context(), "swap "+old)); got != want {
+				t.Errorf("replacing %q where there is x: %q, want %q", old, got, want)
+			}
+		}
+	})
+}
+
+func TestEndedSessionsAreKnownToAllInstancesUntilForgotten(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
+		a, b := open(ledger.WithClock(func() time.Time { return now })), open()
+		for id, forgetAfter := range map[string]time.Time{"over": now.Add(-time.Second), "ended": now.Add(time.Hour)} {
+			for range 2 { // from two tabs
+				if err := a.EndSession(t.Context(), id, forgetAfter); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := a.EndSession(t.Context(), "ended", now.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		ended := must[map[string]time.Time](t)(b.EndedSessions(t.Context()))
+		if len(ended) != 1 || !ended["ended"].Equal(now.Add(time.Hour)) {
+			t.Errorf("got %v", ended)
 		}
 	})
 }

@@ -68,8 +68,8 @@ function Body() {
 }
 
 async function leave() {
-  await logOut().catch(() => {});
-  step.value = { at: 'login' };
+  const error = await logOut().then(() => null, asApiError);
+  step.value = error && !error.isRefusal ? { at: 'failed', error } : { at: 'login' };
 }
 
 function codeInHash() {

@@ -1,5 +1,6 @@
-import { asApiError, getRoom } from '../shared/api.js';
+import { asApiError, getRoom, previewRound } from '../shared/api.js';
 import { ConnectionBadge } from '../shared/connection-badge.js';
+import { errorText } from '../shared/error-text.js';
 import { FullMessage } from '../shared/full-message.js';
 import { t } from '../shared/i18n.js';
 import { connectRoom } from '../shared/live-room.js';
@@ -27,9 +28,21 @@ export const roomName = () => live.value?.store.room.value?.name ?? '';
 /** @param {string} code */
 function connect(code) {
   live.value?.close();
-  const next = connectRoom(code, 'screen', () => getRoom(code).then(() => '', (error) => (asApiError(error).isRefusal ? 'room_not_found' : '')));
+  const next = connectRoom(code, 'screen', () => diagnose(code));
   listenForNotices(next.store);
   live.value = next;
+}
+
+/**
+ * Why a socket did not open. A browser says whose page it is only where something may change, so that is asked by what everybody
+ * but a host is refused.
+ * @param {string} code
+ */
+async function diagnose(code) {
+  const refused = await getRoom(code).then(() => null, asApiError);
+  if (refused) return refused.isRefusal ? 'room_not_found' : '';
+  const other = await previewRound({}).then(() => null, asApiError);
+  return other?.code === 'origin_refused' ? other.code : '';
 }
 
 /** @param {{code: string}} props */
@@ -61,7 +74,7 @@ export function ScreenPage({ code }) {
 
 /** @param {{reason: string, again: () => void}} props */
 const Ended = ({ reason, again }) =>
-  html`<${FullMessage} text=${t(reason === 'room_not_found' ? 'error.room_not_found' : 'ended.connection')} action=${t('action.retry')} onAction=${again} home />`;
+  html`<${FullMessage} text=${reason === 'room_not_found' || reason === 'origin_refused' ? errorText(reason, '') : t('ended.connection')} action=${t('action.retry')} onAction=${again} home />`;
 
 /** How long the podium is shown before the QR code. */
 const PODIUM_MS = 60_000;

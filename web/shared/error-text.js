@@ -6,6 +6,6 @@ import { hasWords, t } from './i18n.js';
  * @param {string} message
  */
 export function errorText(code, message) {
-  if (hasWords(`error.${code}`)) return t(`error.${code}`);
+  if (hasWords(`error.${code}`)) return t(`error.${code}`, { origin: globalThis.location?.origin ?? '' });
   return message && message !== code ? message : t('error.unknown');
 }
