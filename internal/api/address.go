@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -34,15 +35,17 @@ func (p Proxies) isHTTPS(r *http.Request) bool {
 		return true
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	for _, prefix := range p {
-		if prefix.Contains(peer.Addr().Unmap()) {
-			return strings.EqualFold(r.Header.Get(echo.HeaderXForwardedProto), "https")
-		}
-	}
-	return false
+	return err == nil && p.contain(peer.Addr().Unmap()) && strings.EqualFold(r.Header.Get(echo.HeaderXForwardedProto), "https")
+}
+
+func (p Proxies) contain(address netip.Addr) bool {
+	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
+}
+
+// ClientNetwork returns a function that finds the network that counts as one client: the address that ClientIP finds, or its /64.
+func (p Proxies) ClientNetwork() func(*http.Request) string {
+	address := p.ClientIP()
+	return func(r *http.Request) string { return clientNetwork(address(r)) }
 }
 
 // clientNetwork returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since an IPv6

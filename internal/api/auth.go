@@ -92,7 +92,7 @@ func (s *Server) logIn(c echo.Context) error {
 	}
 	right := equalPasswords(*body.Password, s.Password)
 	if !s.isHost(c) {
-		if err := s.waitForGuess(c, right); err != nil {
+		if err := s.guesses.wait(c.Request().Context(), c.RealIP(), !right); err != nil {
 			return err
 		}
 	}
@@ -105,22 +105,6 @@ func (s *Server) logIn(c echo.Context) error {
 	}
 	s.setCookie(c, HostCookie, token, hostSessionLifetime)
 	return answer(c, http.StatusOK, tokenAnswer{token})
-}
-
-// waitForGuess waits until it is this caller's turn to hear whether a password was right.
-func (s *Server) waitForGuess(c echo.Context, right bool) error {
-	delay, ok := s.guesses.delay(c.RealIP(), !right)
-	if !ok {
-		return errTooManyRequest
-	}
-	turn := time.NewTimer(delay)
-	defer turn.Stop()
-	select {
-	case <-turn.C:
-		return nil
-	case <-c.Request().Context().Done():
-		return c.Request().Context().Err()
-	}
 }
 
 func (s *Server) logOut(c echo.Context) error {
