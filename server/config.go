@@ -41,7 +41,7 @@ type serveCommand struct {
 	PublicURL         string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
 	AllowedOrigins    []string `env:"ALLOWED_ORIGINS" placeholder:"URL" help:"Further web origins whose pages may connect."`
 	TrustedProxies    []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
-	TapsPerSecond     int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
+	TapsPerSecond     int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs at each instance; bursts of twice that."`
 	SocketsPerAddress int      `env:"SOCKETS_PER_ADDRESS" default:"10000" help:"WebSockets that one network address may have open at each instance; all guests of a hall may share one. 0: no bound."`
 	SocketsPerRoom    int      `env:"SOCKETS_PER_ROOM" default:"50000" help:"WebSockets that may be open to one room at each instance. 0: no bound."`
 	ScreensPerAddress int      `env:"SCREENS_PER_ADDRESS" default:"50" help:"Of these, big screens of one network address, which anybody can open. 0: no bound."`
