@@ -1,20 +1,23 @@
 -- grab: decides one batch of taps on one round, all of it or nothing.
 --
 -- Keeps: claims + rest + refunded = budget; every claim within min and max; never more claims than packets; at most cap
--- claims a player and one a drop; a won tap repeated has its first result; only Redis' clock says what is early or late.
+-- claims a player and one a drop; a won tap repeated has its first result; only Redis' clock says what is early or late; a drop
+-- wins nothing after its end; who tapped a bomb wins nothing for a while, whatever tab or instance they tap on.
 -- The number of Redis calls does not depend on the number of taps. All reads and checks come before the first write.
 -- Needs fit.lua in front.
 --
 -- KEYS:  state claims board outbox amounts
 -- ARGV:  batch channel (player drop)...
 --        batch: a name that all tries of one batch share; it is kept in the outbox with what the batch won
+--        drop: its number; of a bomb with a b in front
 -- REPLY: batch now left_packets left_cents letters (cents number)...
 --        letters: one for each tap, in order: w won, d duplicate, c capped, m missed, s sold_out, e early, l late,
---        f frozen; cents and number follow for each w and d, in order.
+--        f frozen, b bomb, t throttled; cents and number follow for each w and d, in order.
 --        batch 'gone' when Redis has nothing of the round; batch 'torn' when its keys do not fit together (fit.lua).
 
 local BOARD_SIZE = 100
 local LONGEST_NUMBER = 7 -- digits of a claim's number
+local PENALTY_MS = 2000 -- of a bomb
 
 local state, claims, board, outbox, amounts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local batch, channel = ARGV[1], ARGV[2]
@@ -22,7 +25,8 @@ local first_tap, taps = 3, (#ARGV - 2) / 2
 local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local fields = redis.call('HMGET', state, 'round', 'phase', 'reason', 'frozen', 'starts_at', 'ends_at', 'expires_at',
-  'packets', 'left', 'rest', 'refunded', 'min', 'max', 'split', 'pace', 'duration_ms', 'cap', 'secret')
+  'packets', 'left', 'rest', 'refunded', 'min', 'max', 'split', 'pace', 'duration_ms', 'cap', 'secret', 'drops_per_second',
+  'drop_life_ms', 'held_until')
 if not fields[1] then return {batch, without_state(outbox, claims, board)} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -32,6 +36,7 @@ local starts_at, ends_at, expires_at = tonumber(fields[5]), tonumber(fields[6]),
 local packets, left, rest, refunded = tonumber(fields[8]), tonumber(fields[9]), tonumber(fields[10]), tonumber(fields[11])
 local min, max, dealt, pace = tonumber(fields[12]), tonumber(fields[13]), fields[14] == 'dealt', fields[15]
 local duration_ms, cap, secret = tonumber(fields[16]), tonumber(fields[17]), fields[18]
+local drops_per_second, drop_life_ms, held_until = tonumber(fields[19]), tonumber(fields[20]), tonumber(fields[21] or 0)
 local had_claims = left < packets
 
 if not claims_fit(outbox, claims, board, packets, left) then return {batch, 'torn'} end
@@ -65,6 +70,39 @@ local function place(player, count, total, text, claims_from)
   places[player], names[placed] = placed, player
   counts[placed], totals[placed], stored[placed], from[placed], added[placed] = count, total, text, claims_from, ''
   return placed
+end
+
+-- Who tapped a bomb is held: their field 'held PLAYER' of the state is 'until drop'. held_until is the latest of these, so that most
+-- batches need not read them. A bomb that is tapped again while it holds the player, as when a batch is repeated, is the same bomb.
+local holds = {}
+if now < held_until then
+  local held_players = {}
+  for i = 1, taps do held_players[i] = 'held ' .. players[i] end
+  local found = redis.call('HMGET', state, unpack(held_players))
+  for i = 1, taps do holds[players[i]] = found[i] or nil end
+end
+local new_holds = {}
+
+local function held_by(player)
+  local till, bomb = match(holds[player] or '', '^(%d+) (%S+)$')
+  if till and now < tonumber(till) then return bomb end
+end
+
+local function tap_bomb(player, drop)
+  local bomb = held_by(player)
+  if bomb then return bomb == drop and 'b' or 't' end
+  if not refusal then
+    held_until = now + PENALTY_MS
+    holds[player] = format('%d %s', held_until, drop)
+    new_holds[#new_holds + 1] = 'held ' .. player
+    new_holds[#new_holds + 1] = holds[player]
+  end
+  return 'b'
+end
+
+-- A drop falls within its slot, and its end counts from the slot's end. A round that an older release opened knows no ends.
+local function has_ended(drop)
+  return drop_life_ms and now - starts_at >= floor(tonumber(drop) * 1000 / drops_per_second) + drop_life_ms
 end
 
 local deck -- the amounts of the next packets, read for the first win
@@ -149,11 +187,13 @@ for i = 1, taps do
     local count, total, claims_from = match(texts[i], '^(%d+) (%d+)()')
     at = place(player, tonumber(count), tonumber(total), texts[i], claims_from)
   end
-  if at and reply_existing_claim(at, drop) then letters[i] = 'd'
+  if sub(drop, 1, 1) == 'b' then letters[i] = tap_bomb(player, drop)
+  elseif at and reply_existing_claim(at, drop) then letters[i] = 'd'
   elseif refusal then letters[i] = refusal
   elseif at and counts[at] >= cap then letters[i] = 'c'
   elseif left == 0 then letters[i] = 's'
-  elseif packets - left >= released then letters[i] = 'm'
+  elseif held_by(player) then letters[i] = 't'
+  elseif packets - left >= released or has_ended(drop) then letters[i] = 'm'
   else
     if dealt and not deck then
       if redis.call('LLEN', amounts) ~= left then return {batch, 'torn'} end
@@ -165,7 +205,10 @@ for i = 1, taps do
 end
 
 reply[3], reply[4], reply[5] = left, rest + refunded, table.concat(letters)
-if won == 0 then return reply end
+if won == 0 then
+  if #new_holds > 0 then redis.call('HSET', state, 'held_until', held_until, unpack(new_holds)) end
+  return reply
+end
 
 -- Reads that would fail on a key of the wrong type, before the first write.
 redis.call('XLEN', outbox)
@@ -186,7 +229,7 @@ for at = 1, placed do
   end
 end
 
-redis.call('HSET', state, 'left', left, 'rest', rest)
+redis.call('HSET', state, 'left', left, 'rest', rest, 'held_until', held_until, unpack(new_holds))
 redis.call('HSET', claims, unpack(rows))
 if dealt then redis.call('LPOP', amounts, won) end
 if #risen > 0 then

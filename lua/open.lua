@@ -2,11 +2,11 @@
 --
 -- Redis' clock sets the window: starts_at = now + countdown, ends_at = starts_at + duration. A dealt round's amounts come in a
 -- staged List of the caller's own, which takes the place of the amounts in one step; one that came too late is removed.
--- The outbox and its consumer group exist before the first claim, from the beginning of the stream.
+-- A drop can win for drop_life_ms after its slot. The outbox and its consumer group exist before the first claim, from the beginning of the stream.
 --
 -- KEYS:  state claims outbox amounts staged
 -- ARGV:  round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret frozen
---        freeze_version
+--        freeze_version drops_per_second drop_life_ms
 -- REPLY: now starts_at ends_at
 --        now 'unstaged' when a dealt round has no staged amounts, or not as many as packets; now 'torn' when the state is
 --        gone but claims or an outbox are there: opening anew would pay twice.
@@ -16,7 +16,7 @@ local round, channel, group, lifetime_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(A
 local countdown_ms, duration_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local total, packets, min, max, split, pace, cap, secret =
   ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14]
-local frozen, freeze_version = ARGV[15], ARGV[16]
+local frozen, freeze_version, drops_per_second, drop_life_ms = ARGV[15], ARGV[16], ARGV[17], ARGV[18]
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -37,7 +37,7 @@ local expires_at = ends_at + lifetime_ms
 redis.call('HSET', state, 'round', round, 'phase', 'open', 'reason', '', 'frozen', frozen, 'freeze_version', freeze_version,
   'starts_at', starts_at, 'ends_at', ends_at, 'expires_at', expires_at, 'total', total, 'packets', packets,
   'left', packets, 'rest', total, 'refunded', '0', 'min', min, 'max', max, 'split', split, 'pace', pace,
-  'duration_ms', duration_ms, 'cap', cap, 'secret', secret)
+  'duration_ms', duration_ms, 'cap', cap, 'secret', secret, 'drops_per_second', drops_per_second, 'drop_life_ms', drop_life_ms)
 redis.call('PEXPIREAT', state, expires_at)
 if dealt then
   redis.call('RENAME', staged, amounts)

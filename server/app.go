@@ -161,15 +161,20 @@ func (a *app) openHTTP(ctx context.Context) error {
 		return err
 	}
 	origins := api.Origins{Public: a.config.PublicURL, Allowed: a.config.AllowedOrigins}
+	connections := api.NewConnections(maxOpenFiles(), proxies, a.log)
+	guesses := api.NewRoomGuesses(proxies, a.config.clock())
 	a.gate = gate.New(gate.Options{
 		Rooms: a.rooms, Players: a.books, Sessions: a.sessions, Origins: origins, HostCookie: api.HostCookie,
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
+		Bounds: a.config.socketBounds(), Network: api.Proxies(proxies).ClientNetwork(), Scarce: connections.Scarce, RoomGuessed: guesses.Wait,
 	})
+	connections.Upgraded = a.gate.Connections
 	durable, warnings := a.durabilityChecks()
 	a.web, err = api.New(api.Options{
 		Rooms: a.books, Rounds: roundsAndBooks{a.rounds, a.books}, Claims: claimsReader{a.redis, a.books}, Money: moneyService{a.settler, a.books}, Exports: a.books, Payouts: a.books, Results: a.books, Tallies: a.rooms,
 		RoomAdmin: a.books, Guests: a.books, Publisher: a.redis, Rehearsals: a.rehearsals, PlayerSecret: []byte(a.config.PlayerSecret),
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, PublicURL: a.config.PublicURL, LANHosts: func() []string { return lanHosts(a.address) }, Origins: origins,
+		RoomGuesses: guesses, JoinsPerHour: a.config.JoinsPerAddress, PlayersPerRoom: a.config.PlayersPerRoom,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
 		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), OperatorListener: a.config.MetricsAddr != "", Logger: a.log, Now: a.config.clock(),
 	})
@@ -185,8 +190,9 @@ func (a *app) openHTTP(ctx context.Context) error {
 	}
 	a.address = listening.Addr()
 	a.http = api.NewHTTPServer(a.web, a.log)
+	connections.Watch(a.http)
 	a.serving.Go(func() {
-		if err := a.http.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
+		if err := a.http.Serve(api.LogAcceptErrors(listening, a.log)); !errors.Is(err, http.ErrServerClosed) {
 			a.fatal <- fmt.Errorf("serve: %w", err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"redrain/internal/gate"
 	"redrain/internal/ledger"
 	"redrain/internal/rdb"
 )
@@ -31,22 +32,28 @@ type serveCommand struct {
 	settleConfig
 	payoutConfig
 
-	Host           string   `env:"HOST" default:"" placeholder:"ADDRESS" help:"Address to listen on; all by default."`
-	Port           int      `env:"PORT" default:"8080" help:"Port to listen on; 0 takes a free one."`
-	RedisURL       string   `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. None: the embedded one, for one instance, whose open rounds end with the process."`
-	HostPassword   string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page, of at least 10 characters. None: one is made and printed."`
-	SessionSecret  string   `env:"SESSION_SECRET" placeholder:"TEXT" help:"At least 32 bytes that sign sessions. None: one is made and kept in the database."`
-	PlayerSecret   string   `name:"player-jwt-secret" env:"PLAYER_JWT_SECRET" placeholder:"TEXT" help:"At least 32 bytes with which your own app signs its players' tokens (HS256). None: players come in by nickname only."`
-	PublicURL      string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
-	AllowedOrigins []string `env:"ALLOWED_ORIGINS" placeholder:"URL" help:"Further web origins whose pages may connect."`
-	TrustedProxies []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
-	TapsPerSecond  int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs; bursts of twice that."`
-	NoSettle       bool     `env:"NO_SETTLE" help:"Leave settling to instances without this, or to server settle; needs REDIS_URL."`
-	GrabBatch      int      `env:"GRAB_BATCH" default:"256" hidden:"" help:"Most taps in one script call, 1 to 256; less is for comparison only."`
-	GrabSenders    int      `env:"GRAB_SENDERS" default:"2" hidden:"" help:"Script calls of one round under way at once; more is for comparison only."`
-	DebugAddr      string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
-	MetricsAddr    string   `env:"METRICS_ADDR" placeholder:"ADDRESS" help:"Serve /metrics, and /readyz with reasons, on this address, like 10.0.0.5:9090, and nowhere else. None: to programs on this machine that come without a proxy."`
-	LogLevel       string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
+	Host              string   `env:"HOST" default:"" placeholder:"ADDRESS" help:"Address to listen on; all by default."`
+	Port              int      `env:"PORT" default:"8080" help:"Port to listen on; 0 takes a free one."`
+	RedisURL          string   `env:"REDIS_URL" placeholder:"URL" help:"Redis 7 or later: redis://, rediss:// or redis+cluster://. None: the embedded one, for one instance, whose open rounds end with the process."`
+	HostPassword      string   `env:"HOST_PASSWORD" placeholder:"TEXT" help:"Password of the control page, of at least 10 characters. None: one is made and printed."`
+	SessionSecret     string   `env:"SESSION_SECRET" placeholder:"TEXT" help:"At least 32 bytes that sign sessions. None: one is made and kept in the database."`
+	PlayerSecret      string   `name:"player-jwt-secret" env:"PLAYER_JWT_SECRET" placeholder:"TEXT" help:"At least 32 bytes with which your own app signs its players' tokens (HS256). None: players come in by nickname only."`
+	PublicURL         string   `env:"PUBLIC_URL" placeholder:"URL" help:"How players reach this site, for QR codes and cookies, like https://rain.example.org. None: as each request did."`
+	AllowedOrigins    []string `env:"ALLOWED_ORIGINS" placeholder:"URL" help:"Further web origins whose pages may connect."`
+	TrustedProxies    []string `env:"TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of the proxies in front, whose X-Forwarded-For is believed."`
+	TapsPerSecond     int      `env:"TAPS_PER_SECOND" default:"10" help:"Taps that one player may make a second, over all their tabs at each instance; bursts of twice that."`
+	SocketsPerAddress int      `env:"SOCKETS_PER_ADDRESS" default:"10000" help:"WebSockets that one network address may have open at each instance; all guests of a hall may share one. 0: no bound."`
+	SocketsPerRoom    int      `env:"SOCKETS_PER_ROOM" default:"50000" help:"WebSockets that may be open to one room at each instance. 0: no bound."`
+	ScreensPerAddress int      `env:"SCREENS_PER_ADDRESS" default:"50" help:"Of these, big screens of one network address, which anybody can open. 0: no bound."`
+	ScreensPerRoom    int      `env:"SCREENS_PER_ROOM" default:"500" help:"Of these, big screens of one room. 0: no bound."`
+	JoinsPerAddress   int      `env:"JOINS_PER_ADDRESS" default:"5000" help:"Players that may join from one network address at once, and again within each hour, at each instance. 0: no bound."`
+	PlayersPerRoom    int      `env:"PLAYERS_PER_ROOM" default:"20000" help:"Players that one room may have; the host sees how many joined, and can lock the room. 0: no bound."`
+	NoSettle          bool     `env:"NO_SETTLE" help:"Leave settling to instances without this, or to server settle; needs REDIS_URL."`
+	GrabBatch         int      `env:"GRAB_BATCH" default:"256" hidden:"" help:"Most taps in one script call, 1 to 256; less is for comparison only."`
+	GrabSenders       int      `env:"GRAB_SENDERS" default:"2" hidden:"" help:"Script calls of one round under way at once; more is for comparison only."`
+	DebugAddr         string   `env:"DEBUG_ADDR" placeholder:"ADDRESS" help:"Serve profiles (pprof) to the host's session on this loopback address. None: do not."`
+	MetricsAddr       string   `env:"METRICS_ADDR" placeholder:"ADDRESS" help:"Serve /metrics, and /readyz with reasons, on this address, like 10.0.0.5:9090, and nowhere else. None: to programs on this machine that come without a proxy."`
+	LogLevel          string   `env:"LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"One of debug, info, warn, error."`
 
 	now func() time.Time // this machine's clock; nil: time.Now
 }
@@ -76,6 +83,8 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("PORT must be between 0 and 65535, not %d", c.Port)
 	case c.TapsPerSecond < 1 || c.TapsPerSecond > 100_000:
 		return fmt.Errorf("TAPS_PER_SECOND must be between 1 and 100000, not %d", c.TapsPerSecond)
+	case min(c.SocketsPerAddress, c.SocketsPerRoom, c.ScreensPerAddress, c.ScreensPerRoom, c.JoinsPerAddress, c.PlayersPerRoom) < 0:
+		return errors.New("SOCKETS_PER_ADDRESS, SOCKETS_PER_ROOM, SCREENS_PER_ADDRESS, SCREENS_PER_ROOM, JOINS_PER_ADDRESS and PLAYERS_PER_ROOM must be 0 or more")
 	case c.NoSettle && c.RedisURL == "":
 		return errors.New("NO_SETTLE needs REDIS_URL: nobody else could settle what the embedded Redis holds")
 	case c.RequireDurable && c.RedisURL == "":
@@ -138,4 +147,14 @@ func (c *migrateCommand) Run(ctx context.Context, to *console) error {
 		return &startError{err}
 	}
 	return books.Close()
+}
+
+// tabsPerPlayer is how many connections one player may have: phones that lost theirs without a word count for half a minute.
+const tabsPerPlayer = 20
+
+func (c *serveCommand) socketBounds() gate.Bounds {
+	return gate.Bounds{
+		PerAddress: c.SocketsPerAddress, PerRoom: c.SocketsPerRoom, PerPlayer: tabsPerPlayer,
+		ScreensPerAddress: c.ScreensPerAddress, ScreensPerRoom: c.ScreensPerRoom,
+	}
 }

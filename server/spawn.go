@@ -56,7 +56,7 @@ func spawn(ctx context.Context, tapsPerSecond int) (_ *spawned, err error) {
 	s.server = exec.CommandContext(ctx, self, "serve") //nolint:gosec // this program itself
 	s.server.Dir = s.folder
 	s.server.Env = append(os.Environ(), "HOST=127.0.0.1", "PORT=0", "REDIS_URL="+redisURL, "DATABASE_URL=sqlite:books.db",
-		"HOST_PASSWORD="+s.password, "TAPS_PER_SECOND="+strconv.Itoa(tapsPerSecond), "LOG_LEVEL=warn", "DEBUG_ADDR="+s.debug)
+		"HOST_PASSWORD="+s.password, "JOINS_PER_ADDRESS=0", "PLAYERS_PER_ROOM=0", "SOCKETS_PER_ADDRESS=0", "TAPS_PER_SECOND="+strconv.Itoa(tapsPerSecond), "LOG_LEVEL=warn", "DEBUG_ADDR="+s.debug)
 	s.server.Stderr = os.Stderr
 	if s.url, err = startAndAwaitOutput(s.server, `players +(http://\S+)/`); err != nil {
 		return nil, err

@@ -91,6 +91,12 @@ func (p Proxies) isHTTPS(r *http.Request) bool {
 	return strings.EqualFold(protocol, "https")
 }
 
+// ClientNetwork returns a function that finds the network that counts as one client: the address that ClientIP finds, or its /64.
+func (p Proxies) ClientNetwork() func(*http.Request) string {
+	address := p.ClientIP()
+	return func(r *http.Request) string { return clientNetwork(address(r)) }
+}
+
 // clientNetwork returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since an IPv6
 // client can use any address in its /64.
 func clientNetwork(ip string) string { return networkOf(ip, 64) }

@@ -123,7 +123,7 @@ func (s *Server) logIn(c echo.Context) error {
 	}
 	right := s.Sessions.IsPassword(*body.Password)
 	if !s.isHost(c) {
-		if err := s.waitForGuess(c, right); err != nil {
+		if err := s.guesses.wait(c.Request().Context(), c.RealIP(), !right); err != nil {
 			return err
 		}
 	}
@@ -136,22 +136,6 @@ func (s *Server) logIn(c echo.Context) error {
 	}
 	s.setCookie(c, HostCookie, token, hostSessionLifetime)
 	return answer(c, http.StatusOK, tokenAnswer{token})
-}
-
-// waitForGuess waits until it is this caller's turn to hear whether a password was right.
-func (s *Server) waitForGuess(c echo.Context, right bool) error {
-	delay, ok := s.guesses.delay(c.RealIP(), !right)
-	if !ok {
-		return errTooManyRequest
-	}
-	turn := time.NewTimer(delay)
-	defer turn.Stop()
-	select {
-	case <-turn.C:
-		return nil
-	case <-c.Request().Context().Done():
-		return c.Request().Context().Err()
-	}
 }
 
 // logOut ends the caller's session, on all instances.

@@ -6,12 +6,17 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/expirable"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/singleflight"
 
 	"redrain/internal/game"
 )
+
+// newCache returns a cache of the size that keeps what was used last, for good: what may change is stored with its time.
+func newCache[K comparable, V any](size int) *expirable.LRU[K, V] {
+	return expirable.NewLRU[K, V](size, nil, 0)
+}
 
 // Bounds of a claimsCache, and for how long it serves a round that may still change.
 const (
@@ -30,15 +35,12 @@ type roundPlayer struct{ round, player string }
 // claimsCache caches what all players of a room request at the same moment when they open their packets (拆): the rounds, and
 // the claims of each player in a settled round, which never change again.
 type claimsCache struct {
-	rounds *lru.Cache[string, roundRead]
-	claims *lru.Cache[roundPlayer, []game.Claim]
+	rounds *expirable.LRU[string, roundRead]
+	claims *expirable.LRU[roundPlayer, []game.Claim]
 }
 
-func newClaimsCache() (cache claimsCache, err error) {
-	if cache.rounds, err = lru.New[string, roundRead](maxCachedRounds); err == nil {
-		cache.claims, err = lru.New[roundPlayer, []game.Claim](maxCachedResults)
-	}
-	return cache, err //nolint:wrapcheck // only of a size that is not positive
+func newClaimsCache() claimsCache {
+	return claimsCache{rounds: newCache[string, roundRead](maxCachedRounds), claims: newCache[roundPlayer, []game.Claim](maxCachedResults)}
 }
 
 // readCachedRound reads the round named in the path, or takes it from the cache if it was read less than age ago. A settled

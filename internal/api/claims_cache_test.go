@@ -122,10 +122,7 @@ func TestClaimsOfAFrozenRoundAreMergedFromRedisAndLedger(t *testing.T) {
 
 // However many rounds and players ask, the cache keeps a bounded number of them.
 func TestClaimsCacheIsBounded(t *testing.T) {
-	cache, err := newClaimsCache()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := newClaimsCache()
 	for i := range maxCachedResults + 1000 {
 		cache.rounds.Add(fmt.Sprint(i), roundRead{})
 		cache.claims.Add(roundPlayer{"round", fmt.Sprint(i)}, nil)

@@ -37,6 +37,7 @@ var (
 	errRoomNotFound   = &refusal{http.StatusNotFound, "room_not_found", "", "there is no such room"}
 	errRoundNotFound  = &refusal{http.StatusNotFound, "round_not_found", "", "there is no such round"}
 	errPlayerNotFound = &refusal{http.StatusNotFound, "player_not_found", "", "there is no such player in this room"}
+	errRoomFull       = &refusal{http.StatusForbidden, "room_full", "", "the room has as many players as it may"}
 	errMethod         = &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "", "this address does not take this method"}
 	errRoomBusy       = &refusal{http.StatusConflict, "room_busy", "", "another round of the room is active"}
 	errWrongPhase     = &refusal{http.StatusConflict, "wrong_phase", "", "the round's phase does not allow this"}
@@ -46,6 +47,7 @@ var (
 	errNotJSON        = &refusal{http.StatusUnsupportedMediaType, "not_json", "", "the Content-Type must be application/json"}
 	errTooManyRequest = &refusal{http.StatusTooManyRequests, "too_many_requests", "", "too many requests, try again later"}
 	errFault          = &refusal{http.StatusInternalServerError, "fault", "", "the server could not do this"}
+	errFull           = &refusal{http.StatusServiceUnavailable, "full", "", "the server has no room for more connections right now, try again later"}
 	errBusy           = &refusal{http.StatusServiceUnavailable, "busy", "", "the server could not do this in time, try again"}
 )
 
@@ -69,6 +71,7 @@ var refusalsByError = []struct {
 	{game.ErrOff, errPayoutsOff},
 	{game.ErrGone, errKeysLost},
 	{game.ErrTorn, errKeysLost},
+	{game.ErrTooMany, errTooManyRequest},
 	{game.ErrBusy, errBusy},
 	{game.ErrRefused, errBusy},
 	{game.ErrUnknown, errBusy},

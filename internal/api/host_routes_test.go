@@ -111,7 +111,7 @@ func TestPlayersAreListedRenamedAndBlocked(t *testing.T) {
 	}
 	path := "/api/rooms/RAXN88/players"
 	wantJSON(t, r.call("GET", path, "", asHost), 200, `{"players":[`+guestJSON(playerB, "Bob", false)+`,`+guestJSON(playerA, "小明", false)+`],
-		"total":2,"next":"","latest":"7.1","anew":false}`)
+		"total":2,"most":0,"next":"","latest":"7.1","anew":false}`)
 	wantJSON(t, r.call("POST", path+"/"+playerA+"/rename", `{"nickname":" 明明 "}`, asHost), 200, `{"player":`+guestJSON(playerA, "明明", false)+`}`)
 	wantRefused(t, r.call("POST", path+"/"+playerA+"/rename", `{"nickname":"\u200b"}`, asHost), 422, "name_blank")
 	wantJSON(t, r.call("POST", path+"/"+playerA+"/block", "", asHost), 200, `{"player":`+guestJSON(playerA, "明明", true)+`}`)

@@ -130,7 +130,7 @@ func (s *Server) joinByAppToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !s.joins.allow(c.RealIP()) {
+	if !s.joins.allowSession(c.RealIP()) {
 		return errTooManyRequest
 	}
 	joined, err := s.findOrAddSubject(c, room, claims.Subject, nickname)
@@ -148,6 +148,9 @@ func (s *Server) findOrAddSubject(c echo.Context, room game.Room, subject, nickn
 	case errors.Is(err, game.ErrNotFound) && room.Locked:
 		return known, errRoomLocked
 	case errors.Is(err, game.ErrNotFound):
+		if err := s.joins.allowPlayer(ctx, c.RealIP(), room.Code); err != nil {
+			return known, err
+		}
 		known, err = s.Guests.AddSubject(ctx, room.Code, subject, nickname)
 		return known, replaceNotFound(err, errRoomNotFound)
 	case err != nil:

@@ -35,13 +35,15 @@ func newGuest(p game.Player) guest {
 
 // guestsAnswer is a page of a room's players, the newest first. Total counts all of them. Next is the `before` of the next page,
 // empty on the last one. Latest is the `after` of a later request for players that joined since this response. If such a request
-// cannot be answered with the new players alone, Anew is true and this is the first page of the list.
+// cannot be answered with the new players alone, Anew is true and this is the first page of the list. Most is how many players
+// the room may have, 0 without a bound.
 type guestsAnswer struct {
 	Players []guest `json:"players"`
 	Total   int     `json:"total"`
 	Next    string  `json:"next"`
 	Latest  string  `json:"latest"`
 	Anew    bool    `json:"anew"`
+	Most    int     `json:"most"`
 }
 
 func (s *Server) listPlayers(c echo.Context) error {
@@ -70,7 +72,9 @@ func (s *Server) listPlayers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, newGuestsAnswer(page, count, anew))
+	list := newGuestsAnswer(page, count, anew)
+	list.Most = s.PlayersPerRoom
+	return answer(c, http.StatusOK, list)
 }
 
 func newGuestsAnswer(page game.GuestPage, count game.GuestCount, anew bool) guestsAnswer {

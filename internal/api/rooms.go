@@ -85,7 +85,20 @@ func (s *Server) readRoom(c echo.Context) (game.Room, error) {
 	if err == nil && room.StageOf != "" && !s.isHost(c) {
 		err = errRoomNotFound
 	}
-	return room, replaceNotFound(err, errRoomNotFound)
+	err = replaceNotFound(err, errRoomNotFound)
+	if err != nil && !errors.Is(err, errRoomNotFound) || s.isInRoom(c, code) {
+		return room, err
+	}
+	if refused := s.RoomGuesses.Wait(c.Request(), code, err == nil); refused != nil {
+		return game.Room{}, refused
+	}
+	return room, err
+}
+
+// isInRoom reports whether the caller has a session for this room, and so does not guess its code.
+func (s *Server) isInRoom(c echo.Context, code string) bool {
+	_, err := s.Sessions.PlayerIgnoringTimes(s.readToken(c.Request(), PlayerCookie), code)
+	return err == nil || s.isHost(c)
 }
 
 func (s *Server) createRoom(c echo.Context) error {
@@ -169,11 +182,14 @@ func (s *Server) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !s.joins.allow(c.RealIP()) {
+	if !s.joins.allowSession(c.RealIP()) {
 		return errTooManyRequest
 	}
 	if sessionErr == nil {
 		return s.answerWithSession(c, returning)
+	}
+	if err := s.joins.allowPlayer(c.Request().Context(), c.RealIP(), room.Code); err != nil {
+		return err
 	}
 	joined, err := s.Rooms.AddPlayer(c.Request().Context(), room.Code, nickname)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Options are the dependencies and settings of a Server. All are required except PublicURL, PlayerSecret, Origins.Allowed,
-// Proxies, Checks, Warnings, SettleLag and OperatorListener.
+// Proxies, RoomGuesses, JoinsPerHour, PlayersPerRoom, Checks, Warnings, SettleLag and OperatorListener.
 type Options struct {
 	Rooms     Rooms
 	Rounds    Rounds
@@ -46,6 +46,10 @@ type Options struct {
 	LANHosts func() []string
 	Origins  Origins
 	Proxies  Proxies
+	// RoomGuesses limits the search for rooms; the gate may share it.
+	RoomGuesses *RoomGuesses
+	// JoinsPerHour is how many players may join from one address within an hour, and PlayersPerRoom how many a room may have. 0: no bound.
+	JoinsPerHour, PlayersPerRoom int
 	// Checks must succeed for /readyz. They run in order.
 	Checks []Check
 	// Warnings are checks whose failures /readyz shows to operators although the instance is ready.
@@ -62,10 +66,6 @@ type Options struct {
 	Now              func() time.Time
 }
 
-// Rate limit of one client: joins per second and burst. It is generous, since all players of a company may share one address and join within the minute in
-// which the QR code is shown: it admits 2,000 players in a minute, and still keeps one client from filling the database.
-const joinRate, joinBurst = 30, 300
-
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	Options
@@ -73,7 +73,7 @@ type Server struct {
 	echo           *echo.Echo
 	assets         *assetFiles
 	guesses        *guessLimiter
-	joins          *limiter
+	joins          *joinLimits
 	ranksCache     ranksCache
 	claimsCache    claimsCache
 	clockSkewLog   rate.Sometimes // limits the log of sessions from the future
@@ -92,19 +92,18 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	claims, err := newClaimsCache()
-	if err != nil {
-		return nil, err
-	}
 	options.PublicURL, options.Origins.Public = public, public
+	if options.RoomGuesses == nil {
+		options.RoomGuesses = NewRoomGuesses(options.Proxies, options.Now)
+	}
 	s := &Server{
 		Options: options, echo: echo.New(), assets: assets,
 		guesses:      newGuessLimiter(options.Now),
-		joins:        newLimiter(joinRate, joinBurst, options.Now),
-		claimsCache:  claims,
+		claimsCache:  newClaimsCache(),
 		clockSkewLog: rate.Sometimes{Interval: time.Minute},
 		originLog:    rate.Sometimes{Interval: time.Minute},
 	}
+	s.joins = s.newJoinLimits()
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.IPExtractor = echo.IPExtractor(options.Proxies.ClientIP())
 	if err := s.useMiddleware(); err != nil {

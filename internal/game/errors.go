@@ -11,6 +11,8 @@ var (
 	// ErrGone: Redis has no keys of the round.
 	ErrGone = errors.New("the round's keys are gone from redis")
 	ErrBusy = errors.New("too much is waiting")
+	// ErrTooMany: somebody tries too often.
+	ErrTooMany = errors.New("too many tries")
 	// ErrUnknown: a call failed, and it is not known whether it had an effect.
 	ErrUnknown = errors.New("the result is not known")
 	// ErrTorn: Redis has some keys of the round, but they are incomplete or contradict each other.

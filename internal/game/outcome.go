@@ -12,13 +12,13 @@ const (
 	Won         Outcome = "won"          // this tap took a packet
 	Duplicate   Outcome = "duplicate"    // this player had won with this drop before: the first result again
 	Capped      Outcome = "capped"       // the player has as many claims as the round allows
-	Missed      Outcome = "missed"       // nothing is released right now; later drops may win
+	Missed      Outcome = "missed"       // nothing is released right now, or the drop has left every screen; later drops may win
 	SoldOut     Outcome = "sold_out"     // every packet of the round is taken
 	Early       Outcome = "early"        // before starts_at
 	Late        Outcome = "late"         // at or after ends_at, or the round is closed
 	Bomb        Outcome = "bomb"         // the drop was a bomb
 	UnknownDrop Outcome = "unknown_drop" // not in the schedule, or not falling yet
-	Throttled   Outcome = "throttled"    // too many taps of this player, over all tabs
+	Throttled   Outcome = "throttled"    // too many taps of this player, over all tabs, or a bomb holds them
 	Frozen      Outcome = "frozen"       // an operator is looking at the round; nothing is granted
 	Busy        Outcome = "busy"         // the result is not known; a later claim message overrides it
 )
@@ -30,6 +30,7 @@ type DropID int32
 type Tap struct {
 	Player string
 	Drop   DropID
+	Bomb   bool // the drop is a bomb
 }
 
 // Answer is the result of one tap. Cents and Number are those of the claim for Won and Duplicate, else 0.
@@ -89,6 +90,7 @@ func (o Outcome) String() string { return string(o) }
 // letters is the one-letter form in which grab.lua replies, one letter a tap.
 var letters = map[byte]Outcome{
 	'w': Won, 'd': Duplicate, 'c': Capped, 'm': Missed, 's': SoldOut, 'e': Early, 'l': Late, 'f': Frozen,
+	'b': Bomb, 't': Throttled,
 }
 
 // OutcomeOfLetter translates the script's letter of an outcome.

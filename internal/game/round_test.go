@@ -64,12 +64,12 @@ func TestLettersOfOutcomes(t *testing.T) {
 		}
 		seen[outcome] = letter
 	}
-	for _, want := range []Outcome{Won, Duplicate, Capped, Missed, SoldOut, Early, Late, Frozen} {
+	for _, want := range []Outcome{Won, Duplicate, Capped, Missed, SoldOut, Early, Late, Frozen, Bomb, Throttled} {
 		if _, known := seen[want]; !known {
 			t.Errorf("%s has no letter", want)
 		}
 	}
-	if len(seen) != 8 {
+	if len(seen) != 10 {
 		t.Errorf("letters are of %v", seen)
 	}
 }

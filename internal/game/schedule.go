@@ -26,6 +26,16 @@ type Drop struct {
 	Lane int
 }
 
+// A drop can be tapped for DropStays after its slot, until it has left every screen: in calm mode it stands for as long (calm-grid.js). Its
+// tap may take DropGrace more to reach Redis, by a slow network. After that the drop wins nothing: grab.lua checks it.
+const (
+	DropStays Millis = 9_000
+	DropGrace Millis = 3_000
+)
+
+// BombPenalty is how long a player who tapped a bomb wins nothing. Pages hold a player's input for as long.
+const BombPenalty Millis = 2_000
+
 // Schedule is all drops of a round in the order in which they fall. Every instance computes the same from the secret, so
 // drops need no message between instances. It is read-only after NewSchedule and safe for concurrent use.
 type Schedule struct {
@@ -64,6 +74,11 @@ func (s Schedule) Find(id DropID) (Drop, bool) {
 	}
 	return s.drops[id-1], true
 }
+
+// EndMS is when a drop can be tapped no more, in ms after starts_at.
+func (s Settings) EndMS(id DropID) int64 {
+	return slotStart(int(id), s.DropsPerSecond) + int64(DropStays)
+} // slots count from 0
 
 // Between returns the drops that begin to fall in (after, until], in ms after starts_at. The slice is shared: do not
 // write to it.

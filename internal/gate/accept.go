@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"redrain/internal/game"
+	"redrain/internal/live"
 	"redrain/internal/wire"
 )
 
@@ -44,6 +45,7 @@ type identity struct {
 	player   string // its id, of a player
 	nickname string
 	host     *game.HostSession // of a host
+	network  string            // the address that it counts towards
 }
 
 // ServeHTTP upgrades a request that may come in. It returns at once; the connection lives on its own.
@@ -53,7 +55,8 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, err)
 		return
 	}
-	room, err := g.opts.Rooms.Acquire(r.Context(), code)
+	guest.network = g.opts.Network(r)
+	room, err := g.enter(r, code, guest)
 	if err != nil {
 		g.refuse(w, r, err)
 		return
@@ -65,14 +68,14 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		CompressionMode:    websocket.CompressionDisabled, // small frames gain nothing, and a bomb has nothing to unpack
 	})
 	if err != nil {
-		g.opts.Rooms.Release(room)
+		g.leave(room, guest)
 		g.refuse(w, r, &refusal{taken.refused, "bad_request", "this address takes WebSocket upgrades of version 13 only"})
 		return
 	}
 	ws.SetReadLimit(maxFrame)
 	c := newConn(g, ws, taken.socket, room, guest)
 	if !g.register(c) {
-		g.opts.Rooms.Release(room)
+		g.leave(room, guest)
 		go c.sendClose(closeGoingAway)
 		return
 	}
@@ -82,6 +85,43 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Neither this handler nor its request's context outlives the upgrade; the connection has a goroutine and a context of
 	// its own, and the memory that the handler held is free.
 	go c.serve()
+}
+
+// enter finds a place for a connection and acquires its room; leave gives both back.
+func (g *Gate) enter(r *http.Request, code string, guest identity) (*live.Room, error) {
+	if guest.role != wire.RoleHost && g.opts.Scarce() {
+		return nil, errServerFull
+	}
+	if err := g.places.take(code, guest); err != nil {
+		return nil, err
+	}
+	room, err := g.opts.Rooms.Acquire(r.Context(), code)
+	if err == nil || errors.Is(err, game.ErrNotFound) {
+		if refused := g.waitForGuess(r, code, guest, err == nil); refused != nil {
+			if err == nil {
+				g.leave(room, guest)
+				return nil, refused
+			}
+			err = refused
+		}
+	}
+	if err != nil {
+		g.places.leave(code, guest)
+	}
+	return room, err //nolint:wrapcheck // says itself what it is
+}
+
+// waitForGuess waits for the turn of who may be guessing codes: a player's or a host's session proves that they are not.
+func (g *Gate) waitForGuess(r *http.Request, code string, guest identity, found bool) error {
+	if guest.role != wire.RoleScreen {
+		return nil
+	}
+	return g.opts.RoomGuessed(r, code, found)
+}
+
+func (g *Gate) leave(room *live.Room, guest identity) {
+	g.opts.Rooms.Release(room)
+	g.places.leave(room.Code(), guest)
 }
 
 // hijacked hands the library a connection that the gate can write to, and end, by itself. A refusal of the library's own, in
@@ -203,6 +243,8 @@ func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var why *refusal
 	switch {
 	case errors.As(err, &why):
+	case errors.Is(err, game.ErrTooMany):
+		why = &refusal{http.StatusTooManyRequests, "too_many_requests", "too many requests, try again later"}
 	case errors.Is(err, game.ErrNotFound):
 		why = &refusal{http.StatusNotFound, "room_not_found", "there is no such room"}
 	default:

@@ -89,7 +89,7 @@ func (c *conn) end(why closing) {
 	c.closeWith(why)
 	c.out.done()
 	c.closeNow()
-	c.gate.opts.Rooms.Release(c.room)
+	c.gate.leave(c.room, c.guest)
 	c.gate.unregister(c)
 }
 

@@ -56,13 +56,22 @@ type Options struct {
 	// FramesPerSecond bounds what one connection may send, 50 by default, with bursts of twice that; who sends more is cut.
 	// Control frames and continuations count, and so do bytes: see budget.
 	FramesPerSecond rate.Limit
-	Log             *slog.Logger
+	// Bounds are how many connections may be open at once.
+	Bounds Bounds
+	// Network returns the network that counts as one client's address; nil: all requests come from one.
+	Network func(r *http.Request) string
+	// RoomGuessed waits until somebody without a session may hear whether there is a room; game.ErrTooMany: not now. nil: at once.
+	RoomGuessed func(r *http.Request, room string, found bool) error
+	// Scarce reports whether this process has only those connections left that are kept for hosts; nil: never.
+	Scarce func() bool
+	Log    *slog.Logger
 }
 
 // Gate admits and keeps connections. It is an http.Handler for /ws, and safe for concurrent use.
 type Gate struct {
-	opts  Options
-	conns sync.WaitGroup
+	opts   Options
+	conns  sync.WaitGroup
+	places places
 	// ending is cancelled when a Close runs out of time: what connections wait for is given up.
 	ending context.Context //nolint:containedctx // the lifetime of the connections, which no caller's context bounds
 	giveUp context.CancelFunc
@@ -92,7 +101,16 @@ func New(opts Options) *Gate {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Gate{opts: opts, open: make(map[*conn]struct{})}
+	if opts.Network == nil {
+		opts.Network = func(*http.Request) string { return "" }
+	}
+	if opts.RoomGuessed == nil {
+		opts.RoomGuessed = func(*http.Request, string, bool) error { return nil }
+	}
+	if opts.Scarce == nil {
+		opts.Scarce = func() bool { return false }
+	}
+	g := &Gate{opts: opts, places: places{bounds: opts.Bounds, taken: make(map[place]int)}, open: make(map[*conn]struct{})}
 	g.ending, g.giveUp = context.WithCancel(context.Background())
 	return g
 }

@@ -188,8 +188,12 @@ func (s *roundState) checkDrop(id game.DropID, now game.Moment, spread int64) (g
 		return game.Early, true
 	case drop.AtMS > max(elapsed, 0)+spread:
 		return game.UnknownDrop, true
-	case drop.Kind == game.KindBomb:
-		return game.Bomb, true
 	}
 	return "", false
+}
+
+// isBomb reports whether a drop is a bomb: what follows from its tap is for the script to say, for all tabs and instances.
+func (s *roundState) isBomb(id game.DropID) bool {
+	drop, scheduled := s.schedule.Find(id)
+	return scheduled && drop.Kind == game.KindBomb
 }

@@ -43,10 +43,11 @@ func (s *PlayerSession) Tap(round string, drop game.DropID, client Client, handl
 		s.room.mu.Unlock()
 		return answer, Answered
 	}
+	tap := game.Tap{Player: s.player, Drop: drop, Bomb: state.isBomb(drop)}
 	pending := &pendingTap{session: s, state: state, client: client, handler: handler}
 	s.addPendingTap(drop, pending)
 	s.room.mu.Unlock()
-	if !s.room.opts.Committer.Submit(s.room.code, round, game.Tap{Player: s.player, Drop: drop}, pending) {
+	if !s.room.opts.Committer.Submit(s.room.code, round, tap, pending) {
 		return pending.cancel(drop), Answered
 	}
 	return game.Answer{}, Submitted
@@ -67,6 +68,9 @@ func (s *PlayerSession) addPendingTap(drop game.DropID, pending *pendingTap) {
 func (s *PlayerSession) answerFromMemory(state *roundState, id game.DropID, now game.Moment, spread int64) (game.Answer, bool) {
 	if outcome, known := state.checkDrop(id, now, spread); known {
 		return game.Answer{Outcome: outcome}, true
+	}
+	if state.isBomb(id) {
+		return game.Answer{Outcome: game.Bomb}, state.final && s.claimsLoaded
 	}
 	if claim, ok := s.findClaim(id); ok {
 		return game.Answer{Outcome: game.Duplicate, Cents: claim.Cents, Number: claim.Number}, true
@@ -190,14 +194,17 @@ func (r *Room) TapOtherRound(
 	if other.Room != r.code || other.Phase == game.Draft {
 		return game.Answer{}, fmt.Errorf("the round of a tap: %w", game.ErrNotFound)
 	}
+	tap := game.Tap{Player: session.player, Drop: drop}
 	if other.Phase.Active() { // in any other round nothing can be won any more, and the script knows what the player has won
 		r.requestSync()
 		now := r.opts.Clock.Now()
-		if outcome, known := newRoundState(other, now).checkDrop(drop, now, r.opts.Clock.Spread()); known {
+		state := newRoundState(other, now)
+		if outcome, known := state.checkDrop(drop, now, r.opts.Clock.Spread()); known {
 			return game.Answer{Outcome: outcome}, nil
 		}
+		tap.Bomb = state.isBomb(drop)
 	}
-	if !r.opts.Committer.Submit(r.code, round, game.Tap{Player: session.player, Drop: drop}, &lateAnswerHandler{handler, other}) {
+	if !r.opts.Committer.Submit(r.code, round, tap, &lateAnswerHandler{handler, other}) {
 		return game.Answer{Outcome: game.Busy}, nil
 	}
 	return game.Answer{}, nil

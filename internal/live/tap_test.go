@@ -115,15 +115,11 @@ func TestDropsThatCannotBeTapped(t *testing.T) {
 			p.sleepUntil(drop.AtMS - 31) // the clock may be off by 30 ms
 			p.wantTap(drop.ID, game.UnknownDrop)
 			p.sleepUntil(drop.AtMS - 30)
-			want := submitted
-			if drop.Kind == game.KindBomb {
-				want = game.Bomb
-			}
-			p.wantTap(drop.ID, want)
-			p.wantTap(drop.ID, want)
+			p.wantTap(drop.ID, submitted) // a bomb too: its penalty holds on all instances
+			p.wantTap(drop.ID, submitted)
 		}
-		if n := len(p.fixture.committer.submitted); n != 2 {
-			t.Errorf("%d taps were submitted, want only that on the packet", n)
+		if n := len(p.fixture.committer.submitted); n != 4 {
+			t.Errorf("%d taps were submitted, want those on drops that fall", n)
 		}
 	})
 }
@@ -203,5 +199,29 @@ func TestAFullQueueIsBusy(t *testing.T) {
 		}
 		p.fixture.committer.full = false
 		p.wantTap(4, submitted)
+	})
+}
+
+// The taps of all tabs count together at one instance. Instances count on their own, so a player who reaches two has twice as many.
+func TestTapsOfAllTabsAreBoundedAtEachInstance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const burst = 20
+		for range 2 { // instances
+			p := newTestPlayer(t)
+			p.sleepUntil(5000)
+			p.session.limiter.SetLimit(p.fixture.room.opts.TapsPerSecond)
+			p.session.limiter.SetBurst(burst)
+			again, _ := p.fixture.join(p.fixture.room, game.Player{ID: p.session.player, Room: code, Nickname: "ann"})
+			taken := 0
+			for n := range game.DropID(100) {
+				tab := []*PlayerSession{p.session, again}[n%2]
+				if answer, _ := tab.Tap(p.round.ID, n+1, p.tab, p.answers); answer.Outcome != game.Throttled {
+					taken++
+				}
+			}
+			if taken != burst {
+				t.Errorf("%d taps of two tabs are taken at once, want %d", taken, burst)
+			}
+		}
 	})
 }

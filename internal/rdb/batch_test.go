@@ -111,7 +111,7 @@ func TestBatchKeepsThePace(t *testing.T) {
 		round := r.started(func(s *game.Settings) { split(s); s.Pace = game.PaceEven })
 		for _, ms := range []int64{0, 1350, 13_500, 26_999} {
 			r.at(round, ms)
-			grabbed := r.grab(round, crowd(fmt.Sprintf("p%d-", ms), 21, 1))
+			grabbed := r.grab(round, crowd(fmt.Sprintf("p%d-", ms), 21, game.DropID(1+ms/125)))
 			if taken := round.Settings.Packets - grabbed.Left.Packets; taken != round.Settings.Released(ms) {
 				r.t.Errorf("%d ms after the start %d are taken, %d released", ms, taken, round.Settings.Released(ms))
 			}

@@ -139,7 +139,7 @@ func TestOtherScriptsUseTheirOwnKeysAndReplyInIntegersAndStrings(t *testing.T) {
 		}
 		keys := slices.Concat(keysOf(openScript)[:4], []string{staged})
 		openArgs := []any{round.ID, "channel", settleGroup, 1_000_000, 0, 30_000, int64(s.Total), s.Packets, 1, 0, string(s.Split),
-			string(s.Pace), 1, string(round.Secret), "0", 0}
+			string(s.Pace), 1, string(round.Secret), "0", 0, 8, 12_000}
 		_, batch := grabArgs(round, taps("ann1 ann1 ann2 bob1"))
 		roomKeys := []string{leaseKey("R"), reportsKey("R"), presenceKey("R")}
 		report := func(instance string, online, leaseMS int, presence ...any) []any {

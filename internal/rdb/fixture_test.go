@@ -151,7 +151,7 @@ func taps(text string) []game.Tap {
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, game.Tap{Player: word[:at], Drop: game.DropID(drop)})
+		all = append(all, game.Tap{Player: strings.TrimSuffix(word[:at], "!"), Drop: game.DropID(drop), Bomb: strings.HasSuffix(word[:at], "!")})
 	}
 	return all
 }

@@ -27,7 +27,7 @@ func (c *Client) Grab(ctx context.Context, room, round, batch string, taps []gam
 	args := make([]any, 0, 2+2*len(taps))
 	args = append(args, batch, roomChannel(room))
 	for _, tap := range taps {
-		args = append(args, tap.Player, strconv.Itoa(int(tap.Drop)))
+		args = append(args, tap.Player, dropArg(tap))
 	}
 	asked := time.Now()
 	r, err := c.call(ctx, grabScript, allKeys(round), args...)
@@ -49,6 +49,14 @@ func (c *Client) Grab(ctx context.Context, room, round, batch string, taps []gam
 	}
 	c.updateClock(asked, int64(grabbed.Now))
 	return grabbed, nil
+}
+
+func dropArg(tap game.Tap) string {
+	drop := strconv.Itoa(int(tap.Drop))
+	if tap.Bomb {
+		return "b" + drop
+	}
+	return drop
 }
 
 func readGrabbed(r *reply, taps int) (game.Grabbed, error) {

@@ -136,7 +136,7 @@ func TestScriptsAvoidConstructsThatLoseMoney(t *testing.T) {
 // Of a round's settings, open.lua gets those that scripts decide by. A new one must be in either list.
 func TestOpenGetsTheSettingsThatScriptsNeed(t *testing.T) {
 	t.Parallel()
-	notNeeded := []string{"title", "deal", "tiers", "drops_per_second", "bomb_percent", "close_when_sold_out"}
+	notNeeded := []string{"title", "deal", "tiers", "bomb_percent", "close_when_sold_out"}
 	args := strings.Fields(openScript.args)
 	settings := reflect.TypeFor[game.Settings]()
 	for i := range settings.NumField() {

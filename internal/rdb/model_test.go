@@ -14,12 +14,19 @@ type model struct {
 	reason           game.CloseReason // of a closed round
 	frozen           bool
 	left             game.Total
+	holds            map[string]hold // of players who tapped a bomb
 	dealt            []game.Cents
 	claims           []game.Claim // in the order of their numbers
 }
 
+type hold struct {
+	until game.Moment
+	bomb  game.DropID
+}
+
 func newModel(round game.Round, startsAt, endsAt game.Moment) *model {
 	return &model{
+		holds: make(map[string]hold),
 		round: round, startsAt: startsAt, endsAt: endsAt, dealt: amountsOf(round),
 		left: game.Total{Packets: round.Settings.Packets, Cents: round.Settings.Total},
 	}
@@ -34,6 +41,16 @@ func (m *model) grab(batch []game.Tap, now game.Moment) []game.Answer {
 }
 
 func (m *model) tap(tap game.Tap, now game.Moment) game.Answer {
+	held, isHeld := m.holds[tap.Player], now < m.holds[tap.Player].until
+	switch {
+	case tap.Bomb && isHeld && held.bomb != tap.Drop:
+		return game.Answer{Outcome: game.Throttled}
+	case tap.Bomb:
+		if m.closedFor(now) == "" && !isHeld {
+			m.holds[tap.Player] = hold{now + game.Moment(game.BombPenalty), tap.Drop}
+		}
+		return game.Answer{Outcome: game.Bomb}
+	}
 	had := 0
 	for _, claim := range m.claims {
 		if claim.Player == tap.Player && claim.Drop == tap.Drop {
@@ -43,7 +60,7 @@ func (m *model) tap(tap game.Tap, now game.Moment) game.Answer {
 			had++
 		}
 	}
-	if refused := m.refusal(now, had); refused != "" {
+	if refused := m.refusal(tap, now, had); refused != "" {
 		return game.Answer{Outcome: refused}
 	}
 	claim := game.Claim{Player: tap.Player, Drop: tap.Drop, Cents: m.amount(), Number: len(m.claims) + 1}
@@ -52,7 +69,8 @@ func (m *model) tap(tap game.Tap, now game.Moment) game.Answer {
 	return game.Answer{Outcome: game.Won, Cents: claim.Cents, Number: claim.Number}
 }
 
-func (m *model) refusal(now game.Moment, had int) game.Outcome {
+// closedFor is what all taps without a claim hear; empty while the round is open.
+func (m *model) closedFor(now game.Moment) game.Outcome {
 	switch {
 	case m.frozen:
 		return game.Frozen
@@ -62,11 +80,22 @@ func (m *model) refusal(now game.Moment, had int) game.Outcome {
 		return game.SoldOut
 	case m.reason != "" || now >= m.endsAt:
 		return game.Late
-	case had >= m.round.Settings.Cap:
+	}
+	return ""
+}
+
+func (m *model) refusal(tap game.Tap, now game.Moment, had int) game.Outcome {
+	s := m.round.Settings
+	switch closed := m.closedFor(now); {
+	case closed != "":
+		return closed
+	case had >= s.Cap:
 		return game.Capped
 	case m.left.Packets == 0:
 		return game.SoldOut
-	case len(m.claims) >= m.round.Settings.Released(int64(now-m.startsAt)):
+	case now < m.holds[tap.Player].until:
+		return game.Throttled
+	case len(m.claims) >= s.Released(int64(now-m.startsAt)), int64(now-m.startsAt) >= s.EndMS(tap.Drop)+int64(game.DropGrace):
 		return game.Missed
 	}
 	return ""

@@ -40,11 +40,11 @@ func TestGrabReachesEveryOutcome(t *testing.T) {
 			t.Errorf("the repeated tap came to %v", won.Answers)
 		}
 		r.at(round, 29_000)
-		r.expect(round, "bob2 cy2", game.Won, game.SoldOut)
+		r.expect(round, "bob230 cy230", game.Won, game.SoldOut)
 		r.at(round, 30_000)
-		r.expect(round, "cy2 bob2", game.Late, game.Duplicate)
+		r.expect(round, "cy230 bob230", game.Late, game.Duplicate)
 		r.freeze(round)
-		r.expect(round, "cy2 bob2", game.Frozen, game.Duplicate)
+		r.expect(round, "cy230 bob230", game.Frozen, game.Duplicate)
 	})
 }
 
@@ -146,7 +146,7 @@ func TestWindowIsExactToTheMillisecond(t *testing.T) {
 			want game.Outcome
 		}{{-1, game.Early}, {0, game.Won}, {29_999, game.Won}, {30_000, game.Late}} {
 			r.at(round, edge.ms)
-			r.expect(round, fmt.Sprintf("p%c%d", 'a'+i, 1), edge.want)
+			r.expect(round, fmt.Sprintf("p%c%d", 'a'+i, 230), edge.want)
 		}
 	})
 }
@@ -230,4 +230,40 @@ func TestDealtAmountsComeInTheirOrder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A script that tapped bombs lost nothing by it: only its page would have waited. The penalty is the player's, whichever tab or instance
+// taps.
+func TestABombHoldsItsPlayer(t *testing.T) {
+	t.Parallel()
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
+		round := r.started(func(s *game.Settings) { split(s); s.Cap = 5 })
+		r.at(round, 1000)
+		won := r.expect(round, "ann1 ann!2 ann3 ann!2 ann!4 bob3", game.Won, game.Bomb, game.Throttled, game.Bomb, game.Throttled, game.Won)
+		r.at(round, 2999)
+		again := r.expect(round, "ann1 ann5 bob5", game.Duplicate, game.Throttled, game.Won)
+		if again.Answers[0].Cents != won.Answers[0].Cents {
+			r.t.Errorf("the first win came to %v", again.Answers[0])
+		}
+		r.at(round, 3000) // a bomb that was tapped meanwhile holds nobody longer
+		r.expect(round, "ann5 ann!4 ann6", game.Won, game.Bomb, game.Throttled)
+		r.at(round, 30_000)
+		r.expect(round, "cy!6 cy7", game.Bomb, game.Late)
+	})
+}
+
+// A script kept the drops of the whole round and tapped them when packets were released, long after they had left every screen.
+func TestADropWinsNothingAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	eachSplit(t, func(r *fixture, split func(*game.Settings)) {
+		round := r.started(split)
+		for _, drop := range []game.DropID{1, 40} {
+			end := round.Settings.EndMS(drop) + int64(game.DropGrace)
+			r.at(round, end-1)
+			r.expect(round, fmt.Sprintf("ann%d", drop), game.Won)
+			r.at(round, end)
+			r.expect(round, fmt.Sprintf("ann%d bob%d", drop, drop), game.Duplicate, game.Missed)
+			round = r.started(split)
+		}
+	})
 }

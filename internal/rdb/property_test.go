@@ -86,6 +86,7 @@ func (p *play) tapSome(t *rapid.T) {
 		return game.Tap{
 			Player: rapid.SampledFrom([]string{"ann", "bob", "cy", "dee", "1", "11"}).Draw(t, "player"),
 			Drop:   game.DropID(rapid.IntRange(1, 12).Draw(t, "drop")),
+			Bomb:   rapid.IntRange(0, 5).Draw(t, "bomb") == 5,
 		}
 	})
 	batch := rapid.SliceOfN(one, 1, 12).Draw(t, "batch")

@@ -255,7 +255,8 @@ func (r *repair) restoreState(ctx context.Context) error {
 			"freeze_version", r.round.FreezeVersion, "starts_at", int64(r.round.StartsAt), "ends_at", int64(r.round.EndsAt),
 			"expires_at", expires, "total", int64(s.Total), "packets", s.Packets, "left", r.packetsLeft, "rest", int64(r.rest),
 			"refunded", int64(r.refunded), "min", int64(s.Min), "max", int64(s.Max), "split", string(s.Split), "pace", string(s.Pace),
-			"duration_ms", int64(s.Duration), "cap", s.Cap, "secret", string(r.round.Secret))
+			"duration_ms", int64(s.Duration), "cap", s.Cap, "secret", string(r.round.Secret),
+			"drops_per_second", s.DropsPerSecond, "drop_life_ms", int64(game.DropStays+game.DropGrace))
 		pipe.PExpireAt(ctx, staged, time.UnixMilli(expires))
 		return nil
 	})

@@ -31,7 +31,8 @@ func (c *Client) Open(ctx context.Context, round game.Round, amounts []game.Cent
 	asked := time.Now()
 	r, err := c.call(ctx, openScript, keys, round.ID, roomChannel(round.Room), settleGroup, lifetime.Milliseconds(),
 		int64(s.Countdown), int64(s.Duration), int64(s.Total), s.Packets, int64(s.Min), int64(s.Max),
-		string(s.Split), string(s.Pace), s.Cap, string(round.Secret), boolArg(round.Frozen), round.FreezeVersion)
+		string(s.Split), string(s.Pace), s.Cap, string(round.Secret), boolArg(round.Frozen), round.FreezeVersion,
+		s.DropsPerSecond, int64(game.DropStays+game.DropGrace))
 	if err != nil {
 		return game.Standing{}, err
 	}

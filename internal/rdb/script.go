@@ -36,7 +36,8 @@ const roundKeys = "state claims board outbox amounts"
 
 var (
 	openScript = newScript("open", lua.Open, "state claims outbox amounts staged",
-		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret frozen freeze_version")
+		"round channel group lifetime_ms countdown_ms duration_ms total packets min max split pace cap secret frozen freeze_version"+
+			" drops_per_second drop_life_ms")
 	grabScript     = newScript("grab", lua.Grab, roundKeys, "batch channel (player drop)...", lua.Fit)
 	closeScript    = newScript("close", lua.Close, roundKeys, "reason channel again", lua.Fit)
 	snapshotScript = newScript("snapshot", lua.Snapshot, roundKeys, "top latest", lua.Fit)

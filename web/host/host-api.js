@@ -69,7 +69,7 @@ export const announce = (code, text) => call('POST', `${room(code)}/announcement
 export const getHealth = (signal) => call('GET', '/api/host/health', undefined, signal);
 
 /** @typedef {{limit: number, name: string, before?: string, after?: string}} GuestQuery see the API's description */
-/** @typedef {{players: Guest[], total: number, next: string, latest: string, anew: boolean}} GuestsPage */
+/** @typedef {{players: Guest[], total: number, most: number, next: string, latest: string, anew: boolean}} GuestsPage */
 /** @param {string} code @param {GuestQuery} query @param {AbortSignal} signal @returns {Promise<GuestsPage>} */
 export const listPlayers = (code, query, signal) =>
   call('GET', `${room(code)}/players?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`, undefined, signal);

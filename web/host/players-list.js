@@ -23,6 +23,7 @@ const LIMIT = 200;
  * @property {string} sought what they were searched by
  * @property {Guest[]} guests the newest first
  * @property {number} total of everybody in the room
+ * @property {number} most that the room may have; 0: no bound
  * @property {string} next where older ones begin; empty: there are none
  * @property {string} latest where what is new begins
  */
@@ -50,7 +51,7 @@ export async function readGuests(list, wish, { known, whole, signal }) {
  * @param {GuestList|null} known
  */
 async function readWhole(ask, first, wish, known) {
-  const read = await readOn(ask, { sought: wish.sought, guests: first.players, total: first.total, next: first.next, latest: first.latest }, wish.shown);
+  const read = await readOn(ask, { sought: wish.sought, guests: first.players, total: first.total, most: first.most, next: first.next, latest: first.latest }, wish.shown);
   const kept = known?.guests.filter(({ id }) => id === wish.kept && !read.guests.some((one) => one.id === id)) ?? [];
   return trimmed({ ...read, guests: [...read.guests, ...kept] }, wish);
 }

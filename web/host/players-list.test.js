@@ -30,7 +30,7 @@ function setUp(count) {
     const found = after && !anew ? news : all;
     const players = found.slice(0, limit).map((guest) => ({ ...guest }));
     const latest = Math.max(1, (guests[0]?.joined_at ?? 0) - MARK_MS);
-    return { players, total: guests.length, next: found.length > limit ? `${players[limit - 1].joined_at}.${players[limit - 1].id}` : '', latest: `${latest}.${older(latest)}`, anew };
+    return { players, total: guests.length, most: 0, next: found.length > limit ? `${players[limit - 1].joined_at}.${players[limit - 1].id}` : '', latest: `${latest}.${older(latest)}`, anew };
   };
   for (let i = 0; i < count; i++) join();
   const read = async (known, wish = {}, whole = false) => {

@@ -72,6 +72,7 @@ function Found({ list, waiting }) {
   const n = list.guests.length;
   if (waiting) return html`<p class="players-found" role="status">${t('players.searching')}</p>`;
   if (list.sought) return html`<p class="players-found" role="status" data-test="players-found">${n === 0 ? t('search.nothing') : t(list.next ? 'players.found_newest' : 'players.found', { n })}</p>`;
+  if (list.most > 0 && list.total >= list.most) return html`<p class="players-found" role="status" data-test="room-full">${t('players.full', { n: list.most })}</p>`;
   if (list.total === 0) return html`<p class="empty" data-test="no-players">${t('players.empty')}</p>`;
   return n < list.total && html`<p class="players-found">${t('players.shown', { n, all: list.total })}</p>`;
 }

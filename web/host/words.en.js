@@ -140,6 +140,7 @@ export const words = {
   'players.more.one': 'Show {n} more',
   'players.more.other': 'Show {n} more',
   'players.more_found': 'Show more',
+  'players.full': 'Full: {n} players is the most, nobody else can join',
   'players.shown': 'The newest {n} of {all}',
   'players.searching': 'Searching…',
   'players.found.one': '{n} player found',

@@ -132,6 +132,7 @@ export const words = {
   'players.unblock': '解除拉黑',
   'players.more.other': '再显示 {n} 位',
   'players.more_found': '显示更多',
+  'players.full': '已满：最多 {n} 人，其他人不能再加入',
   'players.shown': '最新 {n} 位，共 {all} 位',
   'players.searching': '正在搜索…',
   'players.found.other': '找到 {n} 位玩家',

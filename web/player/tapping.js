@@ -21,7 +21,7 @@ import { TapLog } from './tap-log.js';
  * @property {(x: number, y: number, now: number) => void} explode
  */
 
-const BOMB_FREEZE_MS = 2000;
+const BOMB_HOLD_MS = 2000;
 const FROZEN_SHOWN_MS = 3000;
 
 /** Sends taps, tracks them in a log, and shows their results. One per round. */
@@ -104,8 +104,8 @@ export class Tapping {
   _hitBomb(place, now) {
     playCue('bomb');
     this.#show.explode(place.x, place.y, now);
-    this.heldUntil.value = now + BOMB_FREEZE_MS;
-    setTimeout(() => { this.heldUntil.value = 0; }, BOMB_FREEZE_MS);
+    this.heldUntil.value = now + BOMB_HOLD_MS;
+    setTimeout(() => { this.heldUntil.value = 0; }, BOMB_HOLD_MS);
   }
 
   /** @param {Result|ClaimMade|Notice|Refused} message */

@@ -276,5 +276,7 @@ export const words = {
   'error.room_busy': 'Another round is already running in this room.',
   'error.wrong_phase': 'This cannot be done to the round now.',
   'error.not_a_player': 'Only players can catch packets.',
+  'error.full': 'The server has no room for more connections. Try again later.',
+  'error.room_full': 'This room is full.',
   'error.not_ready': 'The server is not ready yet. Wait a little.',
 };

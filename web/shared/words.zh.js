@@ -267,5 +267,7 @@ export const words = {
   'error.room_busy': '这个房间已有一场正在进行。',
   'error.wrong_phase': '这一场现在不能这样做。',
   'error.not_a_player': '只有玩家可以抢红包。',
+  'error.full': '服务器连接已满，请稍后再试。',
+  'error.room_full': '房间人数已满。',
   'error.not_ready': '服务器还没准备好，请稍候。',
 };
