@@ -58,17 +58,28 @@ func (l *Ledger) Player(ctx context.Context, id string) (game.Player, error) {
 	return row.player(), nil
 }
 
-// Nicknames returns the nicknames of players by their ids. Unknown ids are left out.
+// Nicknames returns the nicknames of players by their ids, as everybody may see them. Unknown ids and blocked players are left out.
 func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string, error) {
+	return l.nicknames(ctx, ids, func(row *playerRow) bool { return !row.Blocked })
+}
+
+// HostNicknames returns the nicknames of players by their ids, as hosts see them: with those of blocked players. Unknown ids are left out.
+func (l *Ledger) HostNicknames(ctx context.Context, ids []string) (map[string]string, error) {
+	return l.nicknames(ctx, ids, func(*playerRow) bool { return true })
+}
+
+func (l *Ledger) nicknames(ctx context.Context, ids []string, isShown func(*playerRow) bool) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
 	for batch := range slices.Chunk(ids, maxIDsPerQuery) {
 		var rows []playerRow
-		err := l.read.NewSelect().Model(&rows).Column("id", "nickname").Where("id IN (?)", bun.List(batch)).Scan(ctx)
+		err := l.read.NewSelect().Model(&rows).Column("id", "nickname", "blocked").Where("id IN (?)", bun.List(batch)).Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read nicknames: %w", err)
 		}
 		for i := range rows {
-			names[rows[i].ID] = rows[i].Nickname
+			if isShown(&rows[i]) {
+				names[rows[i].ID] = rows[i].Nickname
+			}
 		}
 	}
 	return names, nil
@@ -102,7 +113,8 @@ func (l *Ledger) RenamePlayer(ctx context.Context, room, id, nickname string) (g
 	return l.changePlayer(ctx, room, id, "nickname", nickname)
 }
 
-// BlockPlayer blocks a player in a room, or lifts that. Their claims stay theirs. game.ErrNotFound: the room has no such player.
+// BlockPlayer blocks a player in a room, or lifts that. Their claims stay theirs, and their name is shown to hosts alone meanwhile.
+// game.ErrNotFound: the room has no such player.
 func (l *Ledger) BlockPlayer(ctx context.Context, room, id string, blocked bool) (game.Player, error) {
 	return l.changePlayer(ctx, room, id, "blocked", blocked)
 }

@@ -150,7 +150,7 @@ export const words = {
   'players.new.one': '{n} new player',
   'players.new.other': '{n} new players',
   'block.title': 'Block this player?',
-  'block.text': 'Their pages close at once and their taps no longer count. What they have won stays theirs.',
+  'block.text': 'Their pages close at once, their taps no longer count, and their name leaves every page and screen. What they have won stays theirs, and your lists keep the name. Unblocking shows it again.',
   'doors.title': 'Who may come in',
   'door.locked': 'Lock the room',
   'door_hint.locked': 'Nobody new gets in; who is in stays in.',

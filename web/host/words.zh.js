@@ -139,7 +139,7 @@ export const words = {
   'players.most': '这里只列出最新的 {n} 位，搜索可找到所有人。',
   'players.new.other': '{n} 位新玩家',
   'block.title': '拉黑这位玩家？',
-  'block.text': '其页面立即断开，点击不再有效；已抢到的仍归其所有。',
+  'block.text': '其页面立即断开，点击不再有效，名字从所有页面和大屏上消失。已抢到的仍归其所有，主持人的名单里仍有名字；解除拉黑后重新显示。',
   'doors.title': '谁可以进来',
   'door.locked': '锁定房间',
   'door_hint.locked': '不再让新人进来，已在的人不受影响。',
