@@ -49,6 +49,8 @@ export const words = {
   'plan.hint': 'The countdown begins by itself then, even if this page is closed.',
   'plan.starts': 'Starts {time}',
   'plan.waits': 'Another round is running. If the time comes, this one waits for its end, up to 10 minutes.',
+  'missed.room_busy': 'Did not start at {time}: 10 minutes later another round was still going on. Set a new time, or start it by hand.',
+  'missed.not_running': 'Did not start at {time}: the server was not running then, or could not reach its database. Set a new time, or start it by hand.',
   'plan.no_time': 'Please choose a day and a time.',
   'plan.past': 'Choose a time in the future, within a year.',
   'drop.title': 'Delete this round?',

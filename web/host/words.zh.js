@@ -48,6 +48,8 @@ export const words = {
   'plan.hint': '到时自动开始倒计时，关掉本页也不影响。',
   'plan.starts': '{time} 开始',
   'plan.waits': '有场次正在进行；到时会等它结束，最多等 10 分钟。',
+  'missed.room_busy': '原定 {time} 没有开始：另一场 10 分钟后仍未结束。请重新定时，或手动开始。',
+  'missed.not_running': '原定 {time} 没有开始：当时服务器没有运行，或连不上数据库。请重新定时，或手动开始。',
   'plan.no_time': '请选择日期和时间。',
   'plan.past': '请选择一年之内的将来时间。',
   'drop.title': '删除这一场？',
