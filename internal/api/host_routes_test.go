@@ -316,6 +316,12 @@ func TestJoinWithATokenOfTheHostsApp(t *testing.T) {
 		t.Errorf("got %d %s", response.Code, response.Body)
 	}
 	wantRefused(t, r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-8", "name": "a", "exp": exp})), 403, "room_locked")
+	r.store.players[2].Nickname = "王芳 #2"
+	before := r.store.changed
+	again := r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp}))
+	if !strings.Contains(again.Body.String(), `"nickname":"王芳 #2"`) || r.store.changed != before {
+		t.Errorf("who has a number gets another: %s, %d changes", again.Body, r.store.changed-before)
+	}
 	r.store.players[2].Blocked = true
 	wantRefused(t, r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp})), 403, "blocked")
 }
