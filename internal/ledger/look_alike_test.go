@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -27,14 +28,14 @@ func TestLookAlikesInOneRoomAreToldApart(t *testing.T) {
 			})
 		}
 		joining.Wait()
-		players = append(players, must[game.Player](t)(l.AddSubject(t.Context(), room, "staff-1", "admin")))
-		if again := must[game.Player](t)(instances[1].AddSubject(t.Context(), room, "staff-1", "admin")); again.ID != players[len(players)-1].ID {
+		subject := must[game.Player](t)(l.AddSubject(t.Context(), room, "staff-1", "admin"))
+		if again := must[game.Player](t)(instances[1].AddSubject(t.Context(), room, "staff-1", "admin")); again.ID != subject.ID {
 			t.Error("one subject is two players")
 		}
 		ann := must[game.Player](t)(l.AddPlayer(t.Context(), room, "ann"))
-		players = append(players, must[game.Player](t)(l.RenamePlayer(t.Context(), room, ann.ID, "admin")))
+		renamed := must[game.Player](t)(l.RenamePlayer(t.Context(), room, ann.ID, "admin"))
 		seen := make(map[string]string)
-		for _, player := range players {
+		for _, player := range slices.Concat(players, []game.Player{subject, renamed}) {
 			stored := must[game.Player](t)(instances[1].Player(t.Context(), player.ID))
 			key := game.NameSkeleton(stored.Nickname)
 			if seen[key] != "" || stored.Nickname != player.Nickname {

@@ -99,6 +99,7 @@ export const words = {
   'hold_why.unknown': 'The round is on hold.',
   'hold_do.unknown': 'Nobody can win until it is released. Look at the books.',
   'claims.file': 'Save as CSV',
+  'claims.workbook': 'Save as XLSX',
   'payouts.title': 'Payouts',
   'payout.paid': 'Paid',
   'payout.pending': 'Pending',

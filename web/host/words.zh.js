@@ -96,6 +96,7 @@ export const words = {
   'hold_why.unknown': '本场已暂停。',
   'hold_do.unknown': '解除之前谁都抢不到。请查看账目。',
   'claims.file': '导出 CSV',
+  'claims.workbook': '导出 XLSX',
   'payouts.title': '发放',
   'payout.paid': '已到账',
   'payout.pending': '待发放',
