@@ -58,7 +58,7 @@ func (s *Server) listClaims(c echo.Context) error {
 	return answer(c, http.StatusOK, page)
 }
 
-// withNicknames fills in the nickname of each claim's player. It reads them all in one call.
+// withNicknames fills in the nickname of each claim's player, for hosts. It reads them all in one call.
 func (s *Server) withNicknames(ctx context.Context, claims []wire.Claim) ([]wire.Claim, error) {
 	seen := make(map[string]bool, len(claims))
 	var players []string
@@ -71,7 +71,7 @@ func (s *Server) withNicknames(ctx context.Context, claims []wire.Claim) ([]wire
 	if len(players) == 0 {
 		return claims, nil
 	}
-	nicknames, err := s.Rooms.Nicknames(ctx, players)
+	nicknames, err := s.Rooms.HostNicknames(ctx, players)
 	if err != nil {
 		return nil, err
 	}

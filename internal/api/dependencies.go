@@ -13,10 +13,11 @@ import (
 type Rooms interface {
 	CreateRoom(ctx context.Context, name string) (game.Room, error)
 	Room(ctx context.Context, code string) (game.Room, error)
+	// AddPlayer and the other methods that take a nickname may give it a number, see game.NumberedName.
 	AddPlayer(ctx context.Context, room, nickname string) (game.Player, error)
 	Player(ctx context.Context, id string) (game.Player, error)
-	// Nicknames returns nicknames by player id; unknown ids are left out.
-	Nicknames(ctx context.Context, players []string) (map[string]string, error)
+	// HostNicknames returns nicknames by player id, also those of blocked players; unknown ids are left out.
+	HostNicknames(ctx context.Context, players []string) (map[string]string, error)
 }
 
 // Rounds creates rounds and changes their phase. Start, Stop and Cancel are idempotent. They return game.ErrRoomBusy or

@@ -16,11 +16,9 @@ import (
 	"redrain/internal/wire"
 )
 
-// How many rounds one request may order or import, and how large an imported file may be, in bytes.
 const (
-	maxOrderedDrafts   = 500
-	maxRoundsInFile    = 100
-	maxRoundsFileBytes = 256 << 10
+	// maxRoundsFileBytes bounds an imported file: maxRounds with the longest titles, all tiers, and indented by hand.
+	maxRoundsFileBytes = maxRounds * (8 << 10)
 	// maxPlanAhead is how far in the future a start may be scheduled.
 	maxPlanAhead = 366 * 24 * time.Hour
 )
@@ -39,8 +37,8 @@ func (s *Server) orderDrafts(c echo.Context) error {
 	if err := readLargeBody(c, &body); err != nil {
 		return err
 	}
-	if len(*body.Rounds) > maxOrderedDrafts || slices.ContainsFunc(*body.Rounds, func(id string) bool { return !wire.IsUUID(id) }) {
-		return badRequest("rounds", fmt.Sprintf("rounds must be up to %d ids of rounds", maxOrderedDrafts))
+	if len(*body.Rounds) > maxRounds || slices.ContainsFunc(*body.Rounds, func(id string) bool { return !wire.IsUUID(id) }) {
+		return badRequest("rounds", fmt.Sprintf("rounds must be up to %d ids of rounds", maxRounds))
 	}
 	if err := s.RoomAdmin.OrderDrafts(c.Request().Context(), room.Code, *body.Rounds); err != nil {
 		return err
@@ -125,10 +123,10 @@ func (s *Server) exportRounds(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	rounds, err := s.Rounds.Drafts(c.Request().Context(), room.Code, maxRoundsInFile)
-	if err == nil && len(rounds) < maxRoundsInFile {
+	rounds, err := s.Rounds.Drafts(c.Request().Context(), room.Code, maxRounds)
+	if err == nil && len(rounds) < maxRounds {
 		var begun []game.Round
-		begun, err = s.Rounds.BegunRounds(c.Request().Context(), room.Code, "", maxRoundsInFile-len(rounds))
+		begun, err = s.Rounds.BegunRounds(c.Request().Context(), room.Code, "", maxRounds-len(rounds))
 		rounds = append(rounds, begun...)
 	}
 	if err != nil {
@@ -161,8 +159,8 @@ func (s *Server) importRounds(c echo.Context) error {
 	if *body.Version != fileVersion {
 		return badRequest("version", fmt.Sprintf("version must be %d", fileVersion))
 	}
-	if len(*body.Rounds) == 0 || len(*body.Rounds) > maxRoundsInFile {
-		return badRequest("rounds", fmt.Sprintf("rounds must be a list of 1 to %d rounds", maxRoundsInFile))
+	if len(*body.Rounds) == 0 || len(*body.Rounds) > maxRounds {
+		return badRequest("rounds", fmt.Sprintf("rounds must be a list of 1 to %d rounds", maxRounds))
 	}
 	all := make([]game.Settings, len(*body.Rounds))
 	for i, text := range *body.Rounds {

@@ -84,28 +84,15 @@ func TestClaimsFileIsCSVForSpreadsheets(t *testing.T) {
 	r := newTestServer(t)
 	response := r.call("GET", "/api/rounds/"+roundA+"/claims.csv", "", asHost)
 	want := "\xEF\xBB\xBFnumber,player,nickname,subject,drop,cents,amount,claimed_at\r\n" +
-		"1," + playerA + `,"'=HYPERLINK(""http://x"",""小明"")",,9,888,8.88,2027-01-15T08:00:00.123Z` + "\r\n" +
+		"1," + playerA + `,"=""=HYPERLINK(""""http://x"""",""""小明"""")""",,9,888,8.88,2027-01-15T08:00:00.123Z` + "\r\n" +
 		"2," + playerB + `,"Bob, ""B""",,9,5,0.05,2027-01-15T08:00:00.123Z` + "\r\n" +
-		"3," + playerA + `,"'=HYPERLINK(""http://x"",""小明"")",,17,612,6.12,2027-01-15T08:00:00.123Z` + "\r\n"
+		"3," + playerA + `,"=""=HYPERLINK(""""http://x"""",""""小明"""")""",,17,612,6.12,2027-01-15T08:00:00.123Z` + "\r\n"
 	if response.Code != 200 || response.Body.String() != want {
 		t.Errorf("got %d\n%s\nwant\n%s", response.Code, response.Body, want)
 	}
 	if got := response.Header(); got.Get("Content-Type") != "text/csv; charset=utf-8" || got.Get("Cache-Control") != "no-store" ||
 		got.Get("Content-Disposition") != `attachment; filename="claims-`+roundA+`.csv"` {
 		t.Errorf("headers are %v", got)
-	}
-}
-
-func TestFormulasAreEscaped(t *testing.T) {
-	for _, cell := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\u3000=1", "＝1", "＋1", "－1", "＠a", "\u200b=1", "\ufeff\u200e=1", "\u00ad+1"} {
-		if got := escapeFormula(cell); got != "'"+cell {
-			t.Errorf("%q is written as %q", cell, got)
-		}
-	}
-	for _, cell := range []string{"", " ", "小明", "a=1", "'=1", "1-1", "🧧=1"} {
-		if got := escapeFormula(cell); got != cell {
-			t.Errorf("%q is written as %q", cell, got)
-		}
 	}
 }
 
@@ -284,8 +271,8 @@ func TestStatement(t *testing.T) {
 	wantJSON(t, r.call("GET", "/api/rooms/RAXN88/statement", "", asHost), 200, `{"lines":[`+line("1800000000000", "escrow", -88800, -88800)+`,`+
 		line("1800000060000", "refund", 88000, -800)+`],"balance_cents":-800}`)
 	want := "\xEF\xBB\xBFat,round,title,purpose,cents,amount,balance_cents,balance\r\n" +
-		"2027-01-15T08:00:00.000Z," + roundA + ",'+1 年会,escrow,-88800,-888.00,-88800,-888.00\r\n" +
-		"2027-01-15T08:01:00.000Z," + roundA + ",'+1 年会,refund,88000,880.00,-800,-8.00\r\n"
+		"2027-01-15T08:00:00.000Z," + roundA + ",\"=\"\"+1 年会\"\"\",escrow,-88800,-888.00,-88800,-888.00\r\n" +
+		"2027-01-15T08:01:00.000Z," + roundA + ",\"=\"\"+1 年会\"\"\",refund,88000,880.00,-800,-8.00\r\n"
 	if got := r.call("GET", "/api/rooms/RAXN88/statement.csv", "", asHost).Body.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -314,7 +301,7 @@ func TestPayoutsAreShownAndResent(t *testing.T) {
 func TestExportsAreOnlyForHosts(t *testing.T) {
 	r := newTestServer(t)
 	for _, path := range []string{
-		"rounds/" + roundA + "/claims.csv", "rounds/" + roundA + "/payouts", "rooms/RAXN88/books", "rooms/RAXN88/statement", "rooms/RAXN88/statement.csv",
+		"rounds/" + roundA + "/claims.csv", "rounds/" + roundA + "/claims.xlsx", "rooms/RAXN88/statement.xlsx", "rounds/" + roundA + "/payouts", "rooms/RAXN88/books", "rooms/RAXN88/statement", "rooms/RAXN88/statement.csv",
 	} {
 		wantRefused(t, r.call("GET", "/api/"+path, ""), 401, "unauthorized")
 		wantRefused(t, r.call("GET", "/api/"+path, "", asPlayer(code, playerA)), 401, "unauthorized")

@@ -90,7 +90,7 @@ func (b *fakeStore) Player(_ context.Context, id string) (game.Player, error) {
 	return find(b.players, func(p game.Player) bool { return p.ID == id })
 }
 
-func (b *fakeStore) Nicknames(_ context.Context, ids []string) (map[string]string, error) {
+func (b *fakeStore) HostNicknames(_ context.Context, ids []string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, p := range b.players {
 		if slices.Contains(ids, p.ID) {

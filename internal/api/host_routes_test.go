@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -173,20 +174,58 @@ func TestExportedRoundsCanBeImported(t *testing.T) {
 	}
 }
 
+// largestSettings are those with the longest text: each visible character of the title takes as many bytes as one may.
+func largestSettings(n int) game.Settings {
+	s := game.DefaultSettings()
+	s.Title = strings.Repeat("👨🏿\u200d👩🏿\u200d👧🏿\u200d👦🏿", game.MaxNameLength-1) + string(rune('一'+n))
+	s.Packets, s.Split, s.Deal, s.Tiers = 0, game.SplitDealt, game.DealTiers, nil
+	for i := range game.MaxTiers {
+		tier := game.Tier{Packets: 1, Cents: 100_000_000 + game.Cents(i)}
+		s.Tiers, s.Packets, s.Total = append(s.Tiers, tier), s.Packets+tier.Packets, s.Total+tier.Cents
+	}
+	s.Min, s.Max, s.Cap, s.Countdown, s.Duration = 100_000_000, game.MaxTotal, game.MaxCap, game.MaxCountdown, game.MaxDuration
+	s.DropsPerSecond, s.BombPercent, s.CloseWhenSoldOut = game.MaxDropsPerSecond, game.MaxBombPercent, false
+	return s
+}
+
+// What comes out goes in, of as many rounds as a room lists, with all that their settings may be.
+func TestTheLargestExportCanBeImported(t *testing.T) {
+	r := newTestServer(t)
+	r.store.rounds = nil
+	for n := range maxRounds + 1 {
+		settings := largestSettings(n)
+		if err := settings.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		r.store.rounds = append(r.store.rounds, game.Round{ID: fmt.Sprintf("%08d-2222-4333-8444-555555555555", n), Room: code, Phase: game.Draft, Place: int64(n), Settings: settings})
+	}
+	exported := r.call("GET", "/api/rooms/RAXN88/rounds/export", "", asHost)
+	imported := r.call("POST", "/api/rooms/RAXN88/rounds/import", exported.Body.String(), asHost)
+	var made roundsAnswer
+	if err := json.Unmarshal(imported.Body.Bytes(), &made); err != nil || imported.Code != 201 || len(made.Rounds) != maxRounds {
+		t.Fatalf("%d bytes: got %d %.200s", exported.Body.Len(), imported.Code, imported.Body)
+	}
+	for n, round := range made.Rounds {
+		if !reflect.DeepEqual(round.Settings, largestSettings(n)) {
+			t.Fatalf("round %d came out as %+v", n, round.Settings)
+		}
+	}
+}
+
 func TestImportIsAllOrNothing(t *testing.T) {
 	for body, want := range map[string]struct {
 		status      int
 		code, field string
 	}{
-		`{"version":1,"rounds":[{"total_cents":100,"packets":1},{"total_cents":1,"packets":2}]}`:       {422, "budget_too_small", "rounds[1].total_cents"},
-		`{"version":1,"rounds":[{"total_cents":100,"packets":1,"colour":"red"}]}`:                      {400, "bad_body", "rounds[0].colour"},
-		`{"version":1,"rounds":[{"packets":1}]}`:                                                       {400, "bad_body", "rounds[0].total_cents"},
-		`{"version":1,"rounds":["x"]}`:                                                                 {400, "bad_body", "rounds[0]"},
-		`{"version":1,"rounds":[]}`:                                                                    {400, "bad_request", "rounds"},
-		`{"version":2,"rounds":[{"total_cents":100,"packets":1}]}`:                                     {400, "bad_request", "version"},
-		`{"rounds":[{"total_cents":100,"packets":1}]}`:                                                 {400, "bad_body", "version"},
-		`{"version":1,"rounds":[` + strings.Repeat(`{"total_cents":100,"packets":1},`, 100) + `{}]}`:   {400, "bad_request", "rounds"},
-		`{"version":1,"rounds":[{"total_cents":100,"packets":1}],"x":"` + strings.Repeat("a", 300_000): {413, "too_large", ""},
+		`{"version":1,"rounds":[{"total_cents":100,"packets":1},{"total_cents":1,"packets":2}]}`:     {422, "budget_too_small", "rounds[1].total_cents"},
+		`{"version":1,"rounds":[{"total_cents":100,"packets":1,"colour":"red"}]}`:                    {400, "bad_body", "rounds[0].colour"},
+		`{"version":1,"rounds":[{"packets":1}]}`:                                                     {400, "bad_body", "rounds[0].total_cents"},
+		`{"version":1,"rounds":["x"]}`:                                                               {400, "bad_body", "rounds[0]"},
+		`{"version":1,"rounds":[]}`:                                                                  {400, "bad_request", "rounds"},
+		`{"version":2,"rounds":[{"total_cents":100,"packets":1}]}`:                                   {400, "bad_request", "version"},
+		`{"rounds":[{"total_cents":100,"packets":1}]}`:                                               {400, "bad_body", "version"},
+		`{"version":1,"rounds":[` + strings.Repeat(`{"total_cents":100,"packets":1},`, 500) + `{}]}`: {400, "bad_request", "rounds"},
+		`{"version":1,"rounds":[{"total_cents":100,"packets":1}],"x":"` + strings.Repeat("a", 5<<20): {413, "too_large", ""},
 	} {
 		r := newTestServer(t)
 		refused := wantRefused(t, r.call("POST", "/api/rooms/RAXN88/rounds/import", body, asHost), want.status, want.code)
@@ -277,6 +316,12 @@ func TestJoinWithATokenOfTheHostsApp(t *testing.T) {
 		t.Errorf("got %d %s", response.Code, response.Body)
 	}
 	wantRefused(t, r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-8", "name": "a", "exp": exp})), 403, "room_locked")
+	r.store.players[2].Nickname = "王芳 #2"
+	before := r.store.changed
+	again := r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp}))
+	if !strings.Contains(again.Body.String(), `"nickname":"王芳 #2"`) || r.store.changed != before {
+		t.Errorf("who has a number gets another: %s, %d changes", again.Body, r.store.changed-before)
+	}
 	r.store.players[2].Blocked = true
 	wantRefused(t, r.call("POST", path, enter(jwt.MapClaims{"sub": "emp-7", "name": "王芳", "exp": exp})), 403, "blocked")
 }

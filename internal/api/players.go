@@ -157,7 +157,7 @@ func (s *Server) findOrAddSubject(c echo.Context, room game.Room, subject, nickn
 		return known, err
 	case known.Blocked:
 		return known, errBlocked
-	case known.Nickname != nickname:
+	case !game.IsNumberedName(known.Nickname, nickname):
 		if known, err = s.Guests.RenamePlayer(ctx, room.Code, known.ID, nickname); err == nil {
 			s.notifyHosts(ctx, room.Code, game.NoticePlayersEdited)
 		}

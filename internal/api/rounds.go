@@ -19,7 +19,7 @@ type roundsAnswer struct {
 	Rounds []wire.Round `json:"rounds"`
 }
 
-// How many begun rounds one response may hold.
+// How many begun rounds one response may hold; maxRounds is also how many drafts are listed, ordered, exported and imported.
 const (
 	defaultRounds = 100
 	maxRounds     = 500
@@ -122,7 +122,7 @@ func (s *Server) listRounds(c echo.Context) error {
 	}
 	var drafts []game.Round
 	if after == "" {
-		if drafts, err = s.Rounds.Drafts(c.Request().Context(), room.Code, maxOrderedDrafts); err != nil {
+		if drafts, err = s.Rounds.Drafts(c.Request().Context(), room.Code, maxRounds); err != nil {
 			return err
 		}
 	}

@@ -104,7 +104,7 @@ func TestCreateRoundTakesEverySetting(t *testing.T) {
 		"tiers":[{"packets":1,"cents":800},{"packets":2,"cents":100}],"pace":"burst","cap":2,"min_cents":50,"max_cents":900,
 		"countdown_ms":0,"duration_ms":600000,"drops_per_second":40,"bomb_percent":0,"close_when_sold_out":false,"rehearsal":true`
 	wantJSON(t, r.call("POST", "/api/rooms/RAXN88/rounds", "{"+settings+"}", asHost), 201,
-		`{"round":{"id":"`+unknown+`","room":"STAGE2","phase":"draft","reason":"","frozen":false,"hold":"","place":0,"starts_on":0,"starts_at":0,"ends_at":0,
+		`{"round":{"id":"`+unknown+`","room":"STAGE2","phase":"draft","reason":"","frozen":false,"hold":"","place":0,"starts_on":0,"missed_on":0,"miss_reason":"","starts_at":0,"ends_at":0,
 			"algorithm":0,"commitment":"","secret":"",`+settings+`}}`)
 }
 

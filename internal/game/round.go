@@ -29,9 +29,21 @@ type Round struct {
 	// Place orders the drafts of a room, ascending. A draft starts automatically at StartsOn; 0: a host starts it.
 	Place    int64
 	StartsOn Moment
+	// MissedOn is the planned start that a draft missed, and MissReason why; 0 and empty: none, or a host has planned it anew since.
+	MissedOn   Moment
+	MissReason MissReason
 	// Claimed is what a closed round gave away. For an open round it is not kept here but in Redis.
 	Claimed Total
 }
+
+// MissReason is why a draft did not start at the time that was planned.
+type MissReason string
+
+// The reasons for a missed start.
+const (
+	MissedRoomBusy   MissReason = "room_busy"   // another round of the room was active for too long
+	MissedNotRunning MissReason = "not_running" // no server was up, or none reached the database
+)
 
 // FreezeReason is why a round is frozen: it grants, refunds and pays out nothing until a host releases it.
 type FreezeReason string

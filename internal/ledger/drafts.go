@@ -52,23 +52,27 @@ func (l *Ledger) OrderDrafts(ctx context.Context, room string, ids []string) err
 	return nil
 }
 
-// PlanStart sets when a draft starts automatically, by Redis' clock; 0: not at all. game.ErrWrongPhase: it is not a draft any more.
+// PlanStart sets when a draft starts automatically, by Redis' clock; 0: not at all. A start that was missed before is forgotten. game.ErrWrongPhase: it is not a draft any more.
 // game.ErrNotFound.
 func (l *Ledger) PlanStart(ctx context.Context, id string, on game.Moment) (game.Round, error) {
 	planned := roundChange{name: "plan start", refused: []game.Phase{game.Countdown, game.Raining, game.Closed, game.Settled}}
 	return l.changeRound(ctx, id, planned, func(ctx context.Context, tx bun.Tx, round game.Round) error {
-		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("starts_on = ?", on) })
+		return updateRound(ctx, tx, round, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			return q.Set("starts_on = ?", on).Set("missed_on = 0").Set("miss_reason = ''")
+		})
 	})
 }
 
-// DropPlan removes a draft's planned start that was missed. It changes nothing if the draft is planned for another moment by now.
-func (l *Ledger) DropPlan(ctx context.Context, id string, on game.Moment) error {
-	_, err := l.write.NewUpdate().Model((*roundRow)(nil)).Set("starts_on = 0").Where("id = ?", id).
-		Where("phase = ?", game.Draft).Where("starts_on = ?", on).Exec(ctx)
+// NoteMissed stores that a draft missed its planned start, and why; it does not start automatically any more. False: nothing changed,
+// because the draft is planned for another moment by now.
+func (l *Ledger) NoteMissed(ctx context.Context, id string, on game.Moment, why game.MissReason) (bool, error) {
+	result, err := l.write.NewUpdate().Model((*roundRow)(nil)).Set("starts_on = 0").Set("missed_on = ?", on).Set("miss_reason = ?", why).
+		Where("id = ?", id).Where("phase = ?", game.Draft).Where("starts_on = ?", on).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("drop the plan of round %s: %w", id, err)
+		return false, fmt.Errorf("note that round %s missed its start: %w", id, err)
 	}
-	return nil
+	changed, err := result.RowsAffected()
+	return changed > 0, err //nolint:wrapcheck // no driver here fails to count
 }
 
 // DueRounds returns the drafts of all rooms whose planned start is now or before, the earliest first.

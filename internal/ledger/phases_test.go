@@ -262,13 +262,13 @@ func TestAPlanThatWasChangedMeanwhileNeitherStartsNorGoes(t *testing.T) {
 		l := open()
 		id := newRound(t, l, newRoom(t, l)).ID
 		must[game.Round](t)(l.PlanStart(t.Context(), id, 5000))
-		if err := l.DropPlan(t.Context(), id, 4000); err != nil {
-			t.Fatal(err)
+		if noted := must[bool](t)(l.NoteMissed(t.Context(), id, 4000, game.MissedRoomBusy)); noted {
+			t.Error("a draft that is planned for later has missed its start")
 		}
 		if _, err := l.BeginPlanned(t.Context(), id, game.NewSecret(), 4000); !errors.Is(err, game.ErrWrongPhase) {
 			t.Errorf("a draft that is planned for later starts: %v", err)
 		}
-		if got := must[game.Round](t)(l.Round(t.Context(), id)); got.Phase != game.Draft || got.StartsOn != 5000 {
+		if got := must[game.Round](t)(l.Round(t.Context(), id)); got.Phase != game.Draft || got.StartsOn != 5000 || got.MissedOn != 0 {
 			t.Errorf("the round is %s, planned for %d", got.Phase, got.StartsOn)
 		}
 		if got := must[game.Round](t)(l.BeginPlanned(t.Context(), id, game.NewSecret(), 5000)); got.Phase != game.Countdown {
@@ -276,11 +276,16 @@ func TestAPlanThatWasChangedMeanwhileNeitherStartsNorGoes(t *testing.T) {
 		}
 		other := newRound(t, l, newRoom(t, l)).ID
 		must[game.Round](t)(l.PlanStart(t.Context(), other, 5000))
-		if err := l.DropPlan(t.Context(), other, 5000); err != nil {
-			t.Fatal(err)
+		for _, first := range []bool{true, false} {
+			if noted := must[bool](t)(l.NoteMissed(t.Context(), other, 5000, game.MissedRoomBusy)); noted != first {
+				t.Errorf("a missed start is noted: %t, want %t", noted, first)
+			}
 		}
-		if got := must[game.Round](t)(l.Round(t.Context(), other)); got.StartsOn != 0 {
-			t.Errorf("a missed plan stays: %d", got.StartsOn)
+		if got := must[game.Round](t)(l.Round(t.Context(), other)); got.StartsOn != 0 || got.MissedOn != 5000 || got.MissReason != game.MissedRoomBusy {
+			t.Errorf("a missed start is %+v", got)
+		}
+		if got := must[game.Round](t)(l.PlanStart(t.Context(), other, 6000)); got.StartsOn != 6000 || got.MissedOn != 0 || got.MissReason != "" {
+			t.Errorf("planned anew it is %+v", got)
 		}
 	})
 }

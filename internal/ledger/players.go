@@ -2,7 +2,11 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +26,7 @@ type playerRow struct {
 	ID       string  `bun:"id,pk"`
 	Room     string  `bun:"room"`
 	Nickname string  `bun:"nickname"`
+	NameKey  *string `bun:"name_key"`
 	Blocked  bool    `bun:"blocked"`
 	Subject  *string `bun:"subject"`
 	JoinedAt int64   `bun:"joined_at"`
@@ -35,17 +40,60 @@ func (p *playerRow) player() game.Player {
 	return player
 }
 
-// AddPlayer adds a player to a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean,
-// see game.CleanName; two players may have the same.
+// AddPlayer adds a player to a room, or returns game.ErrNotFound if there is no such room. The nickname must be clean, see
+// game.CleanName. If another player of the room has it, or one that looks alike, this one gets a number behind it.
 func (l *Ledger) AddPlayer(ctx context.Context, room, nickname string) (game.Player, error) {
 	if _, err := l.Room(ctx, room); err != nil {
 		return game.Player{}, fmt.Errorf("add player: %w", err)
 	}
-	row := playerRow{ID: uuid.NewString(), Room: room, Nickname: nickname, JoinedAt: l.now().UnixMilli()}
-	if _, err := l.write.NewInsert().Model(&row).Exec(ctx); err != nil {
-		return game.Player{}, fmt.Errorf("add player: %w", err)
+	row := playerRow{ID: uuid.NewString(), Room: room, JoinedAt: l.now().UnixMilli()}
+	for name := range namesToTry(nickname) {
+		if added, err := l.insertPlayer(ctx, &row, name); err != nil || added {
+			return row.player(), wrapError(err, "add player")
+		}
 	}
-	return row.player(), nil
+	return game.Player{}, fmt.Errorf("add player: %w: too many have this nickname", game.ErrBusy)
+}
+
+// namesToTry yields a nickname and then numbered ones, of which one is free before long, however many players of a room chose it: small
+// numbers first, then random ones that have more and more digits.
+func namesToTry(nickname string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n := 1; n < 5; n++ {
+			if !yield(game.NumberedName(nickname, n)) {
+				return
+			}
+		}
+		for below := 100; below <= 1_000_000; below *= 10 {
+			for range 3 {
+				if !yield(game.NumberedName(nickname, below/10+rand.IntN(below-below/10))) { //nolint:gosec // it hides nothing
+					return
+				}
+			}
+		}
+	}
+}
+
+func (p *playerRow) setName(name string) {
+	key := game.NameKey(name)
+	p.Nickname, p.NameKey = name, &key
+}
+
+// insertPlayer inserts a player under a name. False: a player of the room has that name, one that looks alike, or the subject.
+func (l *Ledger) insertPlayer(ctx context.Context, row *playerRow, name string) (bool, error) {
+	row.setName(name)
+	var result sql.Result
+	var err error
+	for range deadlockTries {
+		if result, err = l.write.NewInsert().Model(row).Ignore().Exec(ctx); err == nil || !l.database.isDeadlock(err) {
+			break
+		}
+	}
+	if err != nil {
+		return false, err //nolint:wrapcheck // the caller says what for
+	}
+	added, err := result.RowsAffected()
+	return added > 0, err //nolint:wrapcheck // as above
 }
 
 // Player returns the player with this id, or game.ErrNotFound.
@@ -58,17 +106,28 @@ func (l *Ledger) Player(ctx context.Context, id string) (game.Player, error) {
 	return row.player(), nil
 }
 
-// Nicknames returns the nicknames of players by their ids. Unknown ids are left out.
+// Nicknames returns the nicknames of players by their ids, as everybody may see them. Unknown ids and blocked players are left out.
 func (l *Ledger) Nicknames(ctx context.Context, ids []string) (map[string]string, error) {
+	return l.nicknames(ctx, ids, func(row *playerRow) bool { return !row.Blocked })
+}
+
+// HostNicknames returns the nicknames of players by their ids, as hosts see them: with those of blocked players. Unknown ids are left out.
+func (l *Ledger) HostNicknames(ctx context.Context, ids []string) (map[string]string, error) {
+	return l.nicknames(ctx, ids, func(*playerRow) bool { return true })
+}
+
+func (l *Ledger) nicknames(ctx context.Context, ids []string, isShown func(*playerRow) bool) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
 	for batch := range slices.Chunk(ids, maxIDsPerQuery) {
 		var rows []playerRow
-		err := l.read.NewSelect().Model(&rows).Column("id", "nickname").Where("id IN (?)", bun.List(batch)).Scan(ctx)
+		err := l.read.NewSelect().Model(&rows).Column("id", "nickname", "blocked").Where("id IN (?)", bun.List(batch)).Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read nicknames: %w", err)
 		}
 		for i := range rows {
-			names[rows[i].ID] = rows[i].Nickname
+			if isShown(&rows[i]) {
+				names[rows[i].ID] = rows[i].Nickname
+			}
 		}
 	}
 	return names, nil
@@ -90,32 +149,48 @@ func (l *Ledger) AddSubject(ctx context.Context, room, subject, nickname string)
 	if _, err := l.Room(ctx, room); err != nil {
 		return game.Player{}, fmt.Errorf("add subject: %w", err)
 	}
-	row := playerRow{ID: uuid.NewString(), Room: room, Nickname: nickname, Subject: &subject, JoinedAt: l.now().UnixMilli()}
-	if _, err := l.write.NewInsert().Model(&row).Ignore().Exec(ctx); err != nil {
-		return game.Player{}, fmt.Errorf("add subject: %w", err)
+	row := playerRow{ID: uuid.NewString(), Room: room, Subject: &subject, JoinedAt: l.now().UnixMilli()}
+	for name := range namesToTry(nickname) {
+		added, err := l.insertPlayer(ctx, &row, name)
+		if err != nil || added {
+			return row.player(), wrapError(err, "add subject")
+		}
+		if known, err := l.PlayerOfSubject(ctx, room, subject); !errors.Is(err, game.ErrNotFound) {
+			return known, err
+		}
 	}
-	return l.PlayerOfSubject(ctx, room, subject)
+	return game.Player{}, fmt.Errorf("add subject: %w: too many have this nickname", game.ErrBusy)
 }
 
-// RenamePlayer gives a player of a room another nickname, which must be clean. game.ErrNotFound: the room has no such player.
-func (l *Ledger) RenamePlayer(ctx context.Context, room, id, nickname string) (game.Player, error) {
-	return l.changePlayer(ctx, room, id, "nickname", nickname)
+// RenamePlayer gives a player of a room another nickname, which must be clean. It may get a number, as with AddPlayer.
+// game.ErrNotFound: the room has no such player.
+func (l *Ledger) RenamePlayer(ctx context.Context, room, id, nickname string) (player game.Player, err error) {
+	var row playerRow
+	for name := range namesToTry(nickname) {
+		row.setName(name)
+		player, err = l.changePlayer(ctx, room, id, row, "nickname", "name_key")
+		if err == nil || !l.database.rejects(err) { // the name is taken
+			return player, err
+		}
+	}
+	return player, err
 }
 
-// BlockPlayer blocks a player in a room, or lifts that. Their claims stay theirs. game.ErrNotFound: the room has no such player.
+// BlockPlayer blocks a player in a room, or lifts that. Their claims stay theirs, and their name is shown to hosts alone meanwhile.
+// game.ErrNotFound: the room has no such player.
 func (l *Ledger) BlockPlayer(ctx context.Context, room, id string, blocked bool) (game.Player, error) {
-	return l.changePlayer(ctx, room, id, "blocked", blocked)
+	return l.changePlayer(ctx, room, id, playerRow{Blocked: blocked}, "blocked")
 }
 
-func (l *Ledger) changePlayer(ctx context.Context, room, id, column string, value any) (game.Player, error) {
-	_, err := l.write.NewUpdate().Model((*playerRow)(nil)).Set("? = ?", bun.Ident(column), value).
-		Where("id = ?", id).Where("room = ?", room).Exec(ctx)
+// changePlayer gives some columns of a player the values that they have in another row.
+func (l *Ledger) changePlayer(ctx context.Context, room, id string, row playerRow, columns ...string) (game.Player, error) {
+	_, err := l.write.NewUpdate().Model(&row).Column(columns...).Where("id = ?", id).Where("room = ?", room).Exec(ctx)
 	if err != nil {
-		return game.Player{}, fmt.Errorf("change the %s of player %s: %w", column, id, err)
+		return game.Player{}, fmt.Errorf("change the %s of player %s: %w", columns[0], id, err)
 	}
 	player, err := l.Player(ctx, id)
 	if err == nil && player.Room != room {
-		err = fmt.Errorf("change the %s of player %s: %w", column, id, game.ErrNotFound)
+		err = fmt.Errorf("change the %s of player %s: %w", columns[0], id, game.ErrNotFound)
 	}
 	return player, err
 }

@@ -78,6 +78,15 @@ func TestNicknames(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("nicknames are %v, want %v", got, want)
 		}
+		for _, blocked := range []bool{true, false} {
+			must[game.Player](t)(l.BlockPlayer(t.Context(), room, ids[2], blocked))
+			if _, shown := must[map[string]string](t)(l.Nicknames(t.Context(), ids))[ids[2]]; shown == blocked {
+				t.Errorf("blocked %t: the nickname is shown: %t", blocked, shown)
+			}
+			if got := must[map[string]string](t)(l.HostNicknames(t.Context(), ids)); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("blocked %t: hosts see %v, want %v", blocked, got, want)
+			}
+		}
 		if got := must[map[string]string](t)(l.Nicknames(t.Context(), nil)); len(got) != 0 {
 			t.Errorf("nobody has nicknames %v", got)
 		}

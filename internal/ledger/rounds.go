@@ -167,6 +167,8 @@ type roundRow struct {
 	ClosedAt       int64  `bun:"closed_at"`
 	Place          int64  `bun:"place"`
 	StartsOn       int64  `bun:"starts_on"`
+	MissedOn       int64  `bun:"missed_on"`
+	MissReason     string `bun:"miss_reason"`
 }
 
 func newDraftRow(id, room string, s game.Settings, rehearsal bool, now time.Time) *roundRow {
@@ -183,7 +185,7 @@ func (r *roundRow) round() game.Round {
 		FreezeReason: game.FreezeReason(r.FreezeReason), FreezeVersion: r.FreezeVersion, Rehearsal: r.Rehearsal,
 		Secret: game.Secret(r.Secret), Commitment: r.Commitment,
 		StartsAt: game.Moment(r.StartsAt), EndsAt: game.Moment(r.EndsAt), CreatedAt: time.UnixMilli(r.CreatedAt),
-		Place: r.Place, StartsOn: game.Moment(r.StartsOn),
+		Place: r.Place, StartsOn: game.Moment(r.StartsOn), MissedOn: game.Moment(r.MissedOn), MissReason: game.MissReason(r.MissReason),
 		Claimed: game.Total{Packets: r.ClaimedPackets, Cents: game.Cents(r.ClaimedCents)},
 	}
 	if r.Commitment != "" {

@@ -135,6 +135,9 @@ func (r *Room) handleTally(text []byte) {
 	r.mu.Lock()
 	old := tally.Epoch < r.tally.Epoch || (tally.Epoch == r.tally.Epoch && tally.Serial <= r.tally.Serial)
 	if !old {
+		if hideNicknames(&tally, r.blocked) { // its publisher had not heard yet that a player is blocked
+			text = wire.Encode(tally)
+		}
 		r.tally = tally
 		if r.state == nil || r.state.round.ID != tally.Round || tally.ClaimedPackets > r.state.applied {
 			r.claimsMissed.Store(true)
@@ -143,10 +146,14 @@ func (r *Room) handleTally(text []byte) {
 	}
 	r.mu.Unlock()
 	if !old {
-		r.broadcast.tally = text
-		r.broadcast.tallySerial++
-		r.subscribers.sendLatestToWatchers(text)
+		r.broadcastTally(text)
 	}
+}
+
+func (r *Room) broadcastTally(text []byte) {
+	r.broadcast.tally = text
+	r.broadcast.tallySerial++
+	r.subscribers.sendLatestToWatchers(text)
 }
 
 // advanceTime does what is due by now: it ends the countdown, and sends drops.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,14 @@ import (
 // of its own, and everything else goes on, with the nicknames that are known.
 func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var hangs atomic.Bool
 		r := newFixture(t, func(o *Options) {
-			o.Blocked = func(ctx context.Context, _ string) ([]string, error) { return nil, <-hangUntilDone(ctx) }
+			o.Blocked = func(ctx context.Context, _ string) ([]string, error) {
+				if !hangs.Load() {
+					return nil, nil
+				}
+				return nil, <-hangUntilDone(ctx)
+			}
 			o.SoldOut = func(ctx context.Context, _ string) error { return <-hangUntilDone(ctx) }
 		})
 		ann, bob, eve := r.books.Join(code, "ann"), r.books.Join(code, "bob"), r.books.Join(code, "eve")
@@ -26,6 +33,7 @@ func TestAHungDatabaseDoesNotStopTheRoom(t *testing.T) {
 		sleepUntil(round.StartsAt + 2000)
 		r.redis.claim(round.ID, 1, bob.ID)
 		time.Sleep(time.Second)
+		hangs.Store(true)
 		heal := r.books.Hang()
 		from := time.Now()
 		r.redis.withLock(func(*fakeRedis) { r.pool.subscription.drops = func(h game.Event) bool { return h.Claims != nil } })

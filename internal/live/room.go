@@ -48,7 +48,8 @@ type Room struct {
 	idle     idleSessions
 	presence game.Presence
 	arrivals recentArrivals
-	tally    wire.Tally // the latest
+	blocked  map[string]bool // players, as last read from SQL
+	tally    wire.Tally      // the latest
 }
 
 const inboxSize = 4096

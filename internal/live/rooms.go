@@ -28,6 +28,7 @@ type Books interface {
 	Room(ctx context.Context, code string) (game.Room, error)
 	LastRound(ctx context.Context, room string) (game.Round, error)
 	Round(ctx context.Context, id string) (game.Round, error)
+	// Nicknames leaves out players who are blocked.
 	Nicknames(ctx context.Context, players []string) (map[string]string, error)
 }
 
@@ -231,7 +232,8 @@ func (r *Rooms) loadEntry(code string, e *roomEntry) {
 	close(e.loaded)
 }
 
-// loadRoom reads a room and its current round, and starts its loops after that. So clients never see a room without its round.
+// loadRoom reads a room, its current round and who is blocked, and starts its loops after that. So clients never see a room without
+// its round, nor the name of a blocked player.
 func (r *Rooms) loadRoom(ctx context.Context, code string, e *roomEntry) error {
 	known, err := r.opts.Books.Room(ctx, code)
 	if err != nil {
@@ -244,7 +246,7 @@ func (r *Rooms) loadRoom(ctx context.Context, code string, e *roomEntry) error {
 	if err := r.opts.Subscription.SubscribeRoom(ctx, code); err != nil {
 		return fmt.Errorf("enter room: %w", err)
 	}
-	if err := errors.Join(room.readSQLRound(ctx), room.readRedisRound(ctx)); err != nil {
+	if err := errors.Join(room.readSQLRound(ctx), room.syncBlocked(ctx), room.readRedisRound(ctx)); err != nil {
 		return errors.Join(fmt.Errorf("enter room: %w", err), r.opts.Subscription.UnsubscribeRoom(ctx, code))
 	}
 	room.start(r.ctx)

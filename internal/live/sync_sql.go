@@ -94,36 +94,3 @@ func (r *Room) readNicknames(ctx context.Context) error {
 	wakeLoop(r.redisWake)
 	return nil
 }
-
-// BlockableClient is a Client that can be disconnected because its player is blocked. DisconnectBlocked must not block.
-type BlockableClient interface{ DisconnectBlocked() }
-
-// syncBlocked reads which players are blocked in this room. Their taps are refused from then on, and their clients are disconnected.
-func (r *Room) syncBlocked(ctx context.Context) error {
-	if r.opts.Blocked == nil {
-		return nil
-	}
-	ids, err := r.opts.Blocked(ctx, r.code)
-	if err != nil {
-		return fmt.Errorf("read who is blocked: %w", err)
-	}
-	blocked := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		blocked[id] = true
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for player, session := range r.sessions {
-		r.arrivals.stale = r.arrivals.stale || session.blocked != blocked[player]
-		session.blocked = blocked[player]
-		if !session.blocked {
-			continue
-		}
-		for _, c := range session.clients {
-			if client, ok := c.(BlockableClient); ok {
-				client.DisconnectBlocked()
-			}
-		}
-	}
-	return nil
-}

@@ -235,13 +235,18 @@ func (r *Room) requestNicknames(t *wire.Tally) bool {
 	return r.nicknames.shouldWait(players)
 }
 
-// findNickname returns what SQL returned last, or else the nickname with which a player joined here; empty: it is not known.
+// findNickname returns what SQL returned last, or else the nickname with which a player joined here; empty: it is not known, or the
+// player is blocked.
 func (r *Room) findNickname(player string) string {
-	if nickname, known := r.nicknames.get(player); known {
-		return nickname
-	}
+	nickname, known := r.nicknames.get(player)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.blocked[player] {
+		return ""
+	}
+	if known {
+		return nickname
+	}
 	if session := r.sessions[player]; session != nil {
 		return session.nickname
 	}

@@ -98,6 +98,13 @@ func (b *flakyBooks) OpenRounds(ctx context.Context) ([]game.Round, error) {
 	return b.Ledger.OpenRounds(ctx)
 }
 
+func (b *flakyBooks) DueRounds(ctx context.Context, now game.Moment) ([]game.Round, error) {
+	if err := b.reach(); err != nil {
+		return nil, err
+	}
+	return b.Ledger.DueRounds(ctx, now)
+}
+
 func (b *flakyBooks) NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error) {
 	if err := b.reach(); err != nil {
 		return game.Round{}, err

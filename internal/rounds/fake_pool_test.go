@@ -20,6 +20,7 @@ type fakePool struct {
 	panics map[string]bool // rounds whose calls panic
 	torn   map[string]bool // rounds that cannot be opened
 	calls  int
+	told   []game.NoticeCode // what hosts were told
 }
 
 type fakeKeys struct {
@@ -34,6 +35,15 @@ func newFakePool() *fakePool {
 	return &fakePool{
 		keys: map[string]*fakeKeys{}, hangs: map[string]bool{}, panics: map[string]bool{}, torn: map[string]bool{},
 	}
+}
+
+func (p *fakePool) NotifyHosts(ctx context.Context, _ string, code game.NoticeCode) error {
+	if err := p.lock(ctx, ""); err != nil {
+		return err
+	}
+	defer p.mu.Unlock()
+	p.told = append(p.told, code)
+	return nil
 }
 
 func (p *fakePool) Now() game.Moment { return game.Moment(time.Now().UnixMilli()) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"redrain/internal/game"
@@ -24,8 +25,8 @@ type Books interface {
 	Begin(ctx context.Context, id string, secret game.Secret) (game.Round, error)
 	// BeginPlanned is Begin if the draft is still planned for this moment, else game.ErrWrongPhase.
 	BeginPlanned(ctx context.Context, id string, secret game.Secret, on game.Moment) (game.Round, error)
-	// DropPlan removes a planned start, if the draft is still planned for this moment.
-	DropPlan(ctx context.Context, id string, on game.Moment) error
+	// NoteMissed stores why a draft missed its planned start. False: it is not planned for this moment any more.
+	NoteMissed(ctx context.Context, id string, on game.Moment, why game.MissReason) (bool, error)
 	NoteOpened(ctx context.Context, id string, startsAt, endsAt game.Moment) (game.Round, error)
 	NoteRaining(ctx context.Context, id string) (game.Round, error)
 	NoteClosed(ctx context.Context, id string, reason game.CloseReason, claimed game.Total) (game.Round, error)
@@ -45,6 +46,8 @@ type Pool interface {
 	Close(ctx context.Context, round game.Round, reason game.CloseReason) (game.Standing, error)
 	// Standing returns the state of a round; Left of a closed one is what it refunds. game.ErrGone: no keys.
 	Standing(ctx context.Context, round string) (game.Standing, error)
+	// NotifyHosts sends the code of a notice to the pages of a room's hosts.
+	NotifyHosts(ctx context.Context, room string, code game.NoticeCode) error
 	// Now is the estimated time of Redis' clock.
 	Now() game.Moment
 }
@@ -65,6 +68,8 @@ type Service struct {
 	log      *slog.Logger
 	wake     chan struct{} // makes Keep list rounds now
 	stopping atomic.Bool   // Interrupt was called, so no round may be started
+	// keptWaiting has the rounds whose room was busy when they were due: id → planned start.
+	keptWaiting sync.Map
 }
 
 // New returns a service; run its Keep in every instance.

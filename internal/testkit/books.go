@@ -80,6 +80,28 @@ func (b *Books) Join(room, nickname string) game.Player {
 	return player
 }
 
+// Block blocks a player, or lifts that.
+func (b *Books) Block(id string, blocked bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	player := b.players[id]
+	player.Blocked = blocked
+	b.players[id] = player
+}
+
+// Blocked returns the ids of a room's blocked players.
+func (b *Books) Blocked(_ context.Context, room string) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []string
+	for id, player := range b.players {
+		if player.Room == room && player.Blocked {
+			ids = append(ids, id)
+		}
+	}
+	return ids, b.fault
+}
+
 // Keep notes a round, and shows it as its room's last one.
 func (b *Books) Keep(round game.Round) {
 	b.mu.Lock()
@@ -118,13 +140,13 @@ func (b *Books) LastRound(ctx context.Context, room string) (game.Round, error) 
 	return find(ctx, b, b.rounds, id)
 }
 
-// Nicknames returns nicknames by player id; unknown ids are left out.
+// Nicknames returns nicknames by player id; unknown ids and blocked players are left out.
 func (b *Books) Nicknames(ctx context.Context, players []string) (map[string]string, error) {
 	nicknames := make(map[string]string)
 	for _, id := range players {
-		if player, err := b.Player(ctx, id); err == nil {
+		if player, err := b.Player(ctx, id); err == nil && !player.Blocked {
 			nicknames[id] = player.Nickname
-		} else if !errors.Is(err, game.ErrNotFound) {
+		} else if err != nil && !errors.Is(err, game.ErrNotFound) {
 			return nil, err
 		}
 	}

@@ -85,7 +85,7 @@ func AppendResult(dst []byte, r Result) []byte {
 func RoundOf(r game.Round) Round {
 	public := Round{
 		ID: r.ID, Room: r.Room, Phase: r.Phase, Reason: r.Reason, Frozen: r.Frozen, Rehearsal: r.Rehearsal, Settings: r.Settings,
-		Place: r.Place, StartsOn: r.StartsOn, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Algorithm: r.Algorithm, Commitment: r.Commitment,
+		Place: r.Place, StartsOn: r.StartsOn, MissedOn: r.MissedOn, MissReason: r.MissReason, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Algorithm: r.Algorithm, Commitment: r.Commitment,
 	}
 	if public.Tiers == nil {
 		public.Tiers = []game.Tier{}

@@ -17,13 +17,15 @@ type Round struct {
 	Hold      game.FreezeReason `json:"hold"`
 	Rehearsal bool              `json:"rehearsal"`
 	game.Settings
-	Place      int64       `json:"place"`
-	StartsOn   game.Moment `json:"starts_on"`
-	StartsAt   game.Moment `json:"starts_at"`
-	EndsAt     game.Moment `json:"ends_at"`
-	Algorithm  int         `json:"algorithm"`
-	Commitment string      `json:"commitment"`
-	Secret     string      `json:"secret"`
+	Place      int64           `json:"place"`
+	StartsOn   game.Moment     `json:"starts_on"`
+	MissedOn   game.Moment     `json:"missed_on"`
+	MissReason game.MissReason `json:"miss_reason"`
+	StartsAt   game.Moment     `json:"starts_at"`
+	EndsAt     game.Moment     `json:"ends_at"`
+	Algorithm  int             `json:"algorithm"`
+	Commitment string          `json:"commitment"`
+	Secret     string          `json:"secret"`
 }
 
 // Room is a room as everybody may see it.

@@ -22,7 +22,8 @@ export function BooksTab({ code, live }) {
   if (rounds.length === 0) return html`<section class="card">${stale}<p class="empty" data-test="no-books">${t('sums.empty')}</p></section>`;
   return html`<section class="card sums" data-test="sums">
     ${stale}
-    <div class="plan-head"><h2>${t('sums.title')}</h2><a class="button button-plain" href=${statementFile(code)} download data-test="statement">${t('sums.statement')}</a></div>
+    <div class="plan-head"><h2>${t('sums.title')}</h2><a class="button button-plain" href=${statementFile(code)} download data-test="statement">${t('sums.statement')}</a>
+      <a class="button button-plain" href=${statementFile(code, 'xlsx')} download data-test="statement-xlsx">${t('claims.workbook')}</a></div>
     <p>${t('sums.balance')} <strong><${Money} cents=${balance} test="balance" /></strong> <span class="field-hint">${t('sums.balance_hint')}</span></p>
     <div class="sums-scroll" tabindex="0" role="group" aria-label=${t('sums.title')}><table>
       <thead><tr><th scope="col">${t('sums.round')}</th>${COLUMNS.map((name) => html`<th key=${name} scope="col">${t(`sum.${name}`)}</th>`)}</tr></thead>

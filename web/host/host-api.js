@@ -99,9 +99,9 @@ export const rehearse = (code, wish) => call('POST', `${room(code)}/rehearsals`,
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<{reconciliation: Reconciliation}>} */
 export const getBooks = (id, signal) => call('GET', `${round(id)}/reconciliation`, undefined, signal);
 /** The claims of a round as a file. @param {string} id */
-export const claimsFile = (id) => `${round(id)}/claims.csv`;
+export const claimsFile = (id, type = 'csv') => `${round(id)}/claims.${type}`;
 /** Every movement of the host's account as a file. @param {string} code */
-export const statementFile = (code) => `${room(code)}/statement.csv`;
+export const statementFile = (code, type = 'csv') => `${room(code)}/statement.${type}`;
 /** The books of the rounds begun last, or of those before one. @param {string} code @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<RoomBooks>} */
 export const getRoomBooks = (code, after = '', signal = undefined) => call('GET', `${room(code)}/books${after && `?after=${path(after)}`}`, undefined, signal);
 /** @param {string} id @param {number} after @param {AbortSignal} [signal] @returns {Promise<PayoutsPage>} */

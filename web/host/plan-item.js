@@ -43,6 +43,8 @@ export function PlanItem({ round, place, count, busy, actions }) {
         <button type="button" class="quiet-button" data-test="move-down" disabled=${place === count} aria-label=${t('plan.down', { title })} onClick=${() => actions.move(round, 1)}>↓</button>
       </span></header>
     <p class="round-facts"><${Money} cents=${round.total_cents} /> · ${t('packets', { n: round.packets })} · ${t('round.lasts', { n: Math.round(round.duration_ms / 1000) })}</p>
+    ${round.miss_reason && html`<p class="field-error" role="alert" data-test="missed" data-on=${round.missed_on}>${t(`missed.${round.miss_reason}`, { time: time(round.missed_on) })}
+      <button type="button" class="quiet-button" data-test="missed-seen" onClick=${unplan}>${t('action.close')}</button></p>`}
     ${round.starts_on > 0 && busy && html`<p class="field-hint">${t('plan.waits')}</p>`}
     ${planning && html`<${StartAt} round=${round} done=${planned} />`}
     <div class="round-buttons">

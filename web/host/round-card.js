@@ -39,7 +39,8 @@ export function RoundCard({ round, live, act, copy }) {
       ${state === 'countdown' && !round.frozen && html`<button type="button" class="button button-plain" data-test="cancel" onClick=${() => act(round, 'cancel')}>${t('action.cancel')}</button>`}
       ${(state === 'raining' || (isActive(round) && round.frozen)) && html`<button type="button" class="button button-red button-big" data-test="stop" onClick=${() => act(round, 'stop')}>${t('action.stop')}</button>`}
       <button type="button" class="button button-plain" data-test="show-claims" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'claims.hide' : 'claims.show')}</button>
-      ${isOver(round) && html`<a class="button button-plain" href=${claimsFile(round.id)} download data-test="csv">${t('claims.file')}</a>`}
+      ${isOver(round) && html`<a class="button button-plain" href=${claimsFile(round.id)} download data-test="csv">${t('claims.file')}</a>
+        <a class="button button-plain" href=${claimsFile(round.id, 'xlsx')} download data-test="xlsx">${t('claims.workbook')}</a>`}
       <button type="button" class="button button-plain" data-test="copy-round" onClick=${() => copy(round)}>${t('action.copy_round')}</button>
     </div>
     ${open && html`<${BooksView} round=${round} />${round.phase === 'settled' && html`<${PayoutsView} round=${round.id} />`}

@@ -39,6 +39,8 @@
  * @property {boolean} close_when_sold_out
  * @property {number} place orders the drafts of a room, ascending
  * @property {number} starts_on when a draft starts by itself; 0: by hand
+ * @property {number} missed_on the planned start that a draft missed; 0: none
+ * @property {''|'room_busy'|'not_running'} miss_reason
  * @property {number} starts_at 0 until the round was started
  * @property {number} ends_at
  * @property {number} algorithm how the round is drawn and committed to; 0 in a draft
