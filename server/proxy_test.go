@@ -22,18 +22,17 @@ import (
 	"redrain/internal/testkit"
 )
 
-// readmeBlock returns the README's example in a language.
-func readmeBlock(t *testing.T, language string) string {
+// readmeBlocks returns the README's examples in a language.
+func readmeBlocks(t *testing.T, language string) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("the README has no example for %s", language)
+	for _, found := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllSubmatch(text, -1) {
+		blocks = append(blocks, string(found[1]))
 	}
-	return string(found[1])
+	return blocks
 }
 
 // startProxy starts a proxy that is installed, with a configuration in a folder of its own, and waits until the site answers.
@@ -57,11 +56,14 @@ func startProxy(t *testing.T, site, file, configuration string, command ...strin
 	})
 }
 
-// The README's block, in what the README says belongs beside it.
+// The README's two blocks, each where the README says.
 func TestTheNginxExampleOnAPortOfItsOwn(t *testing.T) {
 	t.Parallel()
 	nginx := installed(t, "nginx", "nginx-light")
-	block := readmeBlock(t, "nginx")
+	blocks := readmeBlocks(t, "nginx")
+	if len(blocks) != 2 {
+		t.Fatalf("the README has %d examples for nginx", len(blocks))
+	}
 	throughProxy(t, func(site, port, instance string) {
 		startProxy(t, site, "nginx.conf", fmt.Sprintf(`
 daemon off;
@@ -72,19 +74,21 @@ events {}
 http {
 	access_log off;
 	client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-	map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
-	upstream redrain { server %s; }
+	%s
 	server { listen 127.0.0.1:%s; %s }
-}`, instance, port, block), nginx, "-p", "FOLDER", "-e", "stderr", "-c", "FOLDER/nginx.conf")
+}`, strings.Replace(blocks[0], "127.0.0.1:8080", instance, 1), port, blocks[1]), nginx, "-p", "FOLDER", "-e", "stderr", "-c", "FOLDER/nginx.conf")
 	})
 }
 
 func TestTheCaddyExampleOnAPortOfItsOwn(t *testing.T) {
 	t.Parallel()
 	caddy := installed(t, "caddy", "caddy")
-	block := readmeBlock(t, "caddy")
+	blocks := readmeBlocks(t, "caddy")
+	if len(blocks) != 1 {
+		t.Fatalf("the README has %d examples for Caddy", len(blocks))
+	}
 	throughProxy(t, func(site, _, instance string) {
-		block := strings.NewReplacer("rain.example.org", site, "127.0.0.1:8080", instance).Replace(block)
+		block := strings.NewReplacer("rain.example.org", site, "127.0.0.1:8080", instance).Replace(blocks[0])
 		startProxy(t, site, "Caddyfile", "{\n\tadmin off\n}\n"+block, caddy, "run", "--adapter", "caddyfile", "--config", "FOLDER/Caddyfile")
 	})
 }
