@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"redrain/internal/backoff"
 )
 
 // changesState reports whether requests with a method may change something.
@@ -113,14 +115,11 @@ func (s *Server) waitForGuess(c echo.Context, right bool) error {
 	if !ok {
 		return errTooManyRequest
 	}
-	turn := time.NewTimer(delay)
-	defer turn.Stop()
-	select {
-	case <-turn.C:
-		return nil
-	case <-c.Request().Context().Done():
-		return c.Request().Context().Err()
+	ctx := c.Request().Context()
+	if !backoff.Sleep(ctx, delay, nil) {
+		return ctx.Err()
 	}
+	return nil
 }
 
 func (s *Server) logOut(c echo.Context) error {
