@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/expirable"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
 )
 
@@ -54,15 +55,8 @@ func (g *guessLimiter) wait(ctx context.Context, ip string, wrong bool) error {
 	if !ok {
 		return game.ErrTooMany
 	}
-	if delay <= 0 {
-		return nil
-	}
-	turn := time.NewTimer(delay)
-	defer turn.Stop()
-	select {
-	case <-turn.C:
-		return nil
-	case <-ctx.Done():
+	if delay > 0 && !backoff.Sleep(ctx, delay, nil) {
 		return ctx.Err() //nolint:wrapcheck // says itself what it is
 	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
 	"redrain/internal/wire"
 )
@@ -249,14 +250,7 @@ func waitUntil(ctx context.Context, due time.Time) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return backoff.Sleep(ctx, wait, nil)
 }
 
 // playOpen taps at a steady rate with a random phase, whether results arrive or not.

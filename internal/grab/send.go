@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
 )
 
@@ -150,15 +151,5 @@ func answerAll(batch []queuedTap, outcome game.Outcome) {
 
 // pause waits for d; false if the deadline would be over by then, or the Committer gives up.
 func (c *Committer) pause(d time.Duration, deadline time.Time) bool {
-	if !time.Now().Add(d).Before(deadline) {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-c.ending.Done():
-		return false
-	}
+	return time.Now().Add(d).Before(deadline) && backoff.Sleep(c.ending, d, nil)
 }

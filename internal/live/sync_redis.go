@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"redrain/internal/backoff"
 	"redrain/internal/game"
 )
 
@@ -61,7 +62,7 @@ func (r *Room) runStep(ctx context.Context, timeout time.Duration, name string, 
 
 // waitForTurn waits until a sync loop is woken or its interval is over. It returns false once the room is stopped.
 func (r *Room) waitForTurn(ctx context.Context, wake <-chan struct{}) bool {
-	if !sleep(ctx, minPause) {
+	if !backoff.Sleep(ctx, minPause, nil) {
 		return false
 	}
 	interval := idleInterval
@@ -70,25 +71,7 @@ func (r *Room) waitForTurn(ctx context.Context, wake <-chan struct{}) bool {
 		interval = activeInterval
 	}
 	r.mu.Unlock()
-	timer := time.NewTimer(interval)
-	defer timer.Stop()
-	select {
-	case <-wake:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return backoff.Sleep(ctx, interval, wake)
 }
 
 // catchUpClaims reads the claims of all sessions again after some were missed, and once more when the round can grant nothing any more:

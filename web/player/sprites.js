@@ -206,13 +206,13 @@ function star(pen, points, outer, inner) {
 
 /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w @param {number} h @param {number} r */
 function roundRect(pen, x, y, w, h, r) {
-  const corners = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]];
+  const [right, bottom] = [x + w, y + h];
   pen.beginPath();
   pen.moveTo(x + r, y);
-  for (const [at, [toX, toY]] of [...corners.slice(1), corners[0]].entries()) {
-    const [nextX, nextY] = corners[(at + 2) % 4];
-    pen.arcTo(toX, toY, nextX, nextY, r);
-  }
+  pen.arcTo(right, y, right, bottom, r);
+  pen.arcTo(right, bottom, x, bottom, r);
+  pen.arcTo(x, bottom, x, y, r);
+  pen.arcTo(x, y, right, y, r);
   pen.closePath();
 }
 
