@@ -150,10 +150,13 @@ func parseClaim(player, text, separator string) (game.Claim, error) {
 	return game.Claim{Player: player, Drop: game.DropID(drop), Cents: game.Cents(cents), Number: number}, nil
 }
 
+// exactFloats is the largest score up to which all whole numbers can be told apart.
+const exactFloats = 1 << 53
+
 // parseRank reads a member of the board, 'number:player', and its score, the negative total.
 func parseRank(score, member string) (game.Rank, error) {
-	total, err := strconv.ParseFloat(score, 64) // exact up to 2^53; some servers write large scores as -1e+08
-	if err != nil || total != math.Trunc(total) {
+	total, err := strconv.ParseFloat(score, 64) // some servers write large scores as -1e+08
+	if err != nil || total != math.Trunc(total) || math.Abs(total) > exactFloats {
 		return game.Rank{}, fmt.Errorf("board score %q: %w", score, errBadReply)
 	}
 	digits, player, ok := strings.Cut(member, ":")

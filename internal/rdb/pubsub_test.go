@@ -191,7 +191,7 @@ func TestUnreadableTextsAreRefused(t *testing.T) {
 			t.Errorf("claims %q are read as %v", bad, claims)
 		}
 	}
-	for _, bad := range [][2]string{{"-5", "ann"}, {"-5", "x:ann"}, {"-5.5", "1:ann"}, {"-1e+10", "1:ann"}, {"", "1:ann"}} {
+	for _, bad := range [][2]string{{"-5", "ann"}, {"-5", "x:ann"}, {"-5.5", "1:ann"}, {"-1e+17", "1:ann"}, {"-inf", "1:ann"}, {"nan", "1:ann"}, {"", "1:ann"}} {
 		if rank, err := parseRank(bad[0], bad[1]); err == nil {
 			t.Errorf("%q is read as %v", bad, rank)
 		}
