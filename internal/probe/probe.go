@@ -37,6 +37,9 @@ func New(name string, try func(context.Context) error) *Probe {
 	return &Probe{name: name, try: try, first: make(chan struct{})}
 }
 
+// Name is the probe's name.
+func (p *Probe) Name() string { return p.name }
+
 // Keep tries at least every 4 s, until ctx is done. It logs when it begins to fail, for another reason too, and when it works again.
 // It must be called once.
 func (p *Probe) Keep(ctx context.Context, log *slog.Logger) {
