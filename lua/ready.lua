@@ -1,8 +1,8 @@
 -- ready: an instance proves that it may do on this server what rounds need: run a script that reads the time, writes, and publishes.
--- Whatever of that it may not do, or cannot, is the error of the call.
+-- Whatever of that it may not do, or cannot, is the error of the call. A master of a cluster may have so few slots that no key of an
+-- instance falls into them: then there is no key, and nothing is written.
 --
 -- KEYS:  ready
---        There may be none, for a master of a cluster with so few slots that no key of an instance falls into them: nothing is written.
 -- ARGV:  channel message lifetime_ms
 -- REPLY: now
 

@@ -128,7 +128,8 @@ func TestErrorsOfRedisHaveReasons(t *testing.T) {
 	for text, reason := range map[string]probe.Reason{
 		"OOM command not allowed": probe.Full, "MISCONF cannot persist": probe.Full,
 		"READONLY You can't write": probe.ReadOnly, "NOREPLICAS Not enough": probe.ReadOnly,
-		"NOPERM no": probe.NoRights, "NOAUTH no": probe.NoRights, "WRONGPASS no": probe.NoRights,
+		"NOPERM no": probe.NoRights, "ERR The user executing the script can't publish": probe.NoRights, "ERR ACL failure in script: no": probe.NoRights,
+		"NOAUTH no": probe.NoRights, "WRONGPASS no": probe.NoRights,
 		"BUSY running a script": probe.Locked, "LOADING the dataset": probe.Unreachable, "MASTERDOWN Link": probe.Unreachable,
 		"WRONGTYPE Operation": probe.Other, "ERR unknown": probe.Other,
 	} {

@@ -18,7 +18,10 @@ var refusalReasons = []struct {
 	{probe.Full, []string{"OOM ", "MISCONF "}},             // no memory; cannot store
 	{probe.ReadOnly, []string{"READONLY ", "NOREPLICAS "}}, // a replica; a master that misses replicas
 	{probe.Locked, []string{"BUSY "}},                      // another script runs
-	{probe.NoRights, []string{"NOPERM ", "NOAUTH ", "WRONGPASS "}},
+	{probe.NoRights, []string{
+		"NOPERM ", "NOAUTH ", "WRONGPASS ",
+		"The user executing the script can't ", "ACL failure in script", // inside a script, of Redis 7.0 and later
+	}},
 	{probe.Unreachable, []string{
 		"LOADING ", "CLUSTERDOWN ", "MASTERDOWN ", "TRYAGAIN ", "MOVED ", "ASK ", "max number of clients reached",
 	}},

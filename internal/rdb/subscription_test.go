@@ -131,7 +131,7 @@ func TestAUserWithoutChannelsDoesNotHear(t *testing.T) {
 		if name == "poor" {
 			l.awaitProbe("", "")
 		} else {
-			l.awaitProbe(probe.NoRights, "NOPERM")
+			l.awaitProbe(probe.NoRights, "")
 		}
 	}
 	l := r.listen(t)
