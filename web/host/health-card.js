@@ -28,7 +28,7 @@ export function HealthCard({ connection }) {
 /** How long a check took, or why it failed. @param {HealthCheck} check */
 function checkWords({ ok, ms, reason }) {
   if (ok) return t('unit.ms', { text: ms.toLocaleString(languageTag(), { maximumFractionDigits: 1 }) });
-  return t(hasWords(`health.reason.${reason}`) ? `health.reason.${reason}` : 'health.reason.other');
+  return t(`unready.${hasWords(`unready.${reason}`) ? reason : 'unknown'}`);
 }
 
 /** @param {{name: string, ok: boolean, words: string, test?: string}} props */
