@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,30 @@ func TestInstanceThatMayNotPublishIsNotReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	readiness(t, in, soon, 200, "")
+}
+
+// The Redis user that the README describes may do all that a round needs, and nothing less is enough to be ready.
+func TestTheRedisUserOfTheReadmePlays(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`(?m)^    (ACL SETUSER redrain .*)$`).FindSubmatch(readme)
+	if command == nil {
+		t.Fatal("the README has no ACL line")
+	}
+	server := testkit.Redis(t)
+	var words []any
+	for word := range strings.FieldsSeq(string(command[1])) {
+		words = append(words, word)
+	}
+	if err := connectRedis(t, server).Do(t.Context(), words...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	playThrough(t, "redis://redrain:PASSWORD@"+server.Addr, 4*time.Second, func(n *liveRound) {
+		n.awaitReady(http.StatusOK, "ready")
+	})
 }
 
 // The server's Redis becomes a replica, as after a failover that it has not heard of: whatever is written is refused. Both instances
