@@ -95,7 +95,7 @@ func TestInstancesAreNotReadyWhileRedisIsAReplica(t *testing.T) {
 	room := newRoom(t, host)
 	round := newRound(t, host, room, map[string]any{"total_cents": 100, "packets": 1})
 	port := master.Addr[strings.LastIndex(master.Addr, ":")+1:]
-	if err := client.SlaveOf(t.Context(), "127.0.0.1", port).Err(); err != nil {
+	if err := client.ReplicaOf(t.Context(), "127.0.0.1", port).Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []*instance{a, b} {
@@ -105,7 +105,7 @@ func TestInstancesAreNotReadyWhileRedisIsAReplica(t *testing.T) {
 		t.Errorf("the host sees %+v", check)
 	}
 	wantBusy(t, host, http.MethodPost, "/api/rounds/"+round.ID+"/start", nil)
-	if err := client.SlaveOf(t.Context(), "NO", "ONE").Err(); err != nil {
+	if err := client.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []*instance{a, b} {

@@ -58,7 +58,7 @@ func (l *Ledger) removeOldProbes(ctx context.Context) error {
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	_, err = l.write.NewDelete().Model((*probeRow)(nil)).Where("instance IN (?)", bun.In(old)).Exec(ctx)
+	_, err = l.write.NewDelete().Model((*probeRow)(nil)).Where("instance IN (?)", bun.List(old)).Exec(ctx)
 	return err
 }
 

@@ -84,11 +84,11 @@ func TestAProbeFailsWhileRedisIsAReplica(t *testing.T) {
 	l := (&fixture{Client: client, t: t}).listen(t)
 	l.awaitProbe("", "")
 	host, port, _ := net.SplitHostPort(master.Addr)
-	if err := client.redis.(*redis.Client).SlaveOf(t.Context(), host, port).Err(); err != nil {
+	if err := client.redis.(*redis.Client).ReplicaOf(t.Context(), host, port).Err(); err != nil {
 		t.Fatal(err)
 	}
 	l.awaitProbe(probe.ReadOnly, "READONLY")
-	if err := client.redis.(*redis.Client).SlaveOf(t.Context(), "NO", "ONE").Err(); err != nil {
+	if err := client.redis.(*redis.Client).ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
 	l.awaitProbe("", "")
