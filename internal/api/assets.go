@@ -236,10 +236,10 @@ func (s *Server) page(name string) echo.HandlerFunc {
 }
 
 // roomPage serves a page of a room, whatever the code: the page itself shows that a room does not exist. The check for slashes is
-// needed because Echo's last path parameter may contain them.
+// needed because Echo's last path parameter may contain them. One at the end is borne: messengers and people add it.
 func (s *Server) roomPage(name string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if code := c.Param("code"); code == "" || strings.Contains(code, "/") {
+		if code := strings.TrimSuffix(c.Param("code"), "/"); code == "" || strings.Contains(code, "/") {
 			return errPageNotFound
 		}
 		return s.assets.byName[name].serve(c, revalidated)

@@ -17,7 +17,7 @@ import (
 func TestPagesAreServedAtTheirPaths(t *testing.T) {
 	r := newTestServer(t)
 	for path, title := range map[string]string{
-		"/": "join", "/r/RAXN88": "player", "/r/raxn88": "player", "/host": "host", "/screen/RAXN88": "screen", "/r/RAXN88?lang=en": "player",
+		"/": "join", "/r/RAXN88": "player", "/r/raxn88": "player", "/host": "host", "/screen/RAXN88": "screen", "/r/RAXN88/": "player", "/host/": "host", "/screen/RAXN88/": "screen", "/r/RAXN88?lang=en": "player",
 	} {
 		response := r.call("GET", path, "")
 		if response.Code != 200 || !strings.Contains(response.Body.String(), "<title>"+title+"</title>") ||

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,10 +27,11 @@ type joinAddress struct {
 func (s *Server) joinAddress(r *http.Request) (address joinAddress, ok bool) {
 	switch {
 	case s.PublicURL != "":
-		return joinAddress{[]string{s.PublicURL}, true}, true
+		_, host, _ := strings.Cut(s.PublicURL, "://")
+		return joinAddress{[]string{s.PublicURL}, !isNameOfThisMachine(host)}, true
 	case !hostPattern.MatchString(r.Host):
 		return joinAddress{}, false
-	case !isLoopbackHost(r.Host):
+	case !isNameOfThisMachine(r.Host):
 		return joinAddress{[]string{s.scheme(r) + "://" + r.Host}, true}, true
 	}
 	var urls []string
@@ -56,12 +58,29 @@ func (s *Server) scheme(r *http.Request) string {
 	return "http"
 }
 
-// isLoopbackHost reports whether a host, with or without a port, means the device itself on every device.
-func isLoopbackHost(host string) bool {
+// isNameOfThisMachine reports whether a host, with or without a port, leads here from this machine only: a loopback one, or a name
+// that its own /etc/hosts usually gives it. A host name with a dot is taken for one that the network's DNS knows.
+func isNameOfThisMachine(host string) bool {
+	switch name := hostName(host); name {
+	case "localhost.localdomain", "ip6-localhost", "ip6-loopback":
+		return true
+	default:
+		own, err := os.Hostname()
+		return isLoopbackHost(host) || err == nil && !strings.Contains(own, ".") && strings.EqualFold(name, own)
+	}
+}
+
+// hostName returns the name of a host without its port, brackets and final dot, in lower case.
+func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}
+
+// isLoopbackHost reports whether a host, with or without a port, means the device itself on every device.
+func isLoopbackHost(host string) bool {
+	host = hostName(host)
 	if address, err := netip.ParseAddr(host); err == nil {
 		address = address.Unmap()
 		return address.IsLoopback() || address.IsUnspecified()

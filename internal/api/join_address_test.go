@@ -1,6 +1,7 @@
 package api
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,7 @@ func TestLinksForPlayersAreReachable(t *testing.T) {
 		want               string
 	}{
 		{"PUBLIC_URL", "https://rain.example.org", "localhost:8080", lan, `{"urls":["https://rain.example.org/r/RAXN88"],"reachable":true}`},
+		{"PUBLIC_URL at localhost", "http://localhost:8080", "192.168.1.9", lan, `{"urls":["http://localhost:8080/r/RAXN88"],"reachable":false}`},
 		{"a name", "", "rain.example.org", lan, `{"urls":["http://rain.example.org/r/RAXN88"],"reachable":true}`},
 		{"a LAN address", "", "192.168.1.9:8080", lan, `{"urls":["http://192.168.1.9:8080/r/RAXN88"],"reachable":true}`},
 		{"localhost", "", "localhost:8080", lan, `{"urls":["http://192.168.1.5:8080/r/RAXN88","http://10.0.0.7:8080/r/RAXN88"],"reachable":true}`},
@@ -27,6 +29,11 @@ func TestLinksForPlayersAreReachable(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", c.what, got.Code, got.Body, c.want)
 		}
 	}
+	for _, local := range []string{ownHostName(), strings.ToUpper(ownHostName()) + ":8080", "ip6-localhost:8080", "localhost.localdomain"} {
+		if !isNameOfThisMachine(local) {
+			t.Errorf("%s is taken for an address that phones reach", local)
+		}
+	}
 	for _, loopback := range []string{"localhost", "LOCALHOST.:1", "my.localhost:8080", "127.0.0.1:8080", "127.8.0.1", "[::1]:8080", "[::ffff:127.0.0.1]", "0.0.0.0:8080", "[::]:1"} {
 		if !isLoopbackHost(loopback) {
 			t.Errorf("%s is taken for an address that phones reach", loopback)
@@ -37,6 +44,15 @@ func TestLinksForPlayersAreReachable(t *testing.T) {
 			t.Errorf("%s is taken for this machine", other)
 		}
 	}
+}
+
+// ownHostName returns the name of this machine if it has no dot, else another name of its own.
+func ownHostName() string {
+	own, err := os.Hostname()
+	if err != nil || strings.Contains(own, ".") {
+		return "localhost" // a full name may be one of the network's DNS
+	}
+	return own
 }
 
 func TestQRCodeHoldsTheChosenAddress(t *testing.T) {

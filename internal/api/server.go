@@ -157,6 +157,7 @@ func (s *Server) routePages() {
 	get("/", s.page(pageJoin))
 	get("/r/:code", s.roomPage(pagePlayer))
 	get("/host", s.page(pageHost))
+	get("/host/", s.page(pageHost))
 	get("/screen/:code", s.roomPage(pageScreen))
 	get("/assets/*", s.serveAsset)
 	get("/healthz", s.showLiveness)

@@ -48,21 +48,21 @@ func NewCode() string {
 	return string(code)
 }
 
-// CleanCode brings a typed code into its form: upper case, of usual width, without spaces, hyphens and what is not seen. False if it
+// CleanCode brings a typed code into its form: upper case, of usual width, without spaces, punctuation and what is not seen. False if it
 // cannot be one.
 func CleanCode(typed string) (string, bool) {
-	code := strings.ToUpper(norm.NFKC.String(strings.Map(dropSeparators, typed)))
+	code := strings.ToUpper(strings.Map(keepLettersAndDigits, norm.NFKC.String(typed)))
 	if len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
 		return "", false
 	}
 	return code, true
 }
 
-func dropSeparators(r rune) rune {
-	if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) || isIgnorable(r) {
-		return -1
+func keepLettersAndDigits(r rune) rune {
+	if unicode.IsLetter(r) || unicode.IsNumber(r) {
+		return r
 	}
-	return r
+	return -1
 }
 
 // RoomSummary is what the list of rooms shows of one room.

@@ -132,12 +132,12 @@ func TestCodesAreReadByPeople(t *testing.T) {
 	if len(seen) < 990 {
 		t.Errorf("only %d of 1000 codes differ", len(seen))
 	}
-	for typed, want := range map[string]string{"ＥＵＲ５ＲＴ": "EUR5RT", "ｅｕｒ５ｒｔ": "EUR5RT", "eur 5rt": "EUR5RT", "EUR-5RT": "EUR5RT", "\u200bEUR5RT": "EUR5RT", "ＥＵＲ\u3000５ＲＴ": "EUR5RT"} {
+	for typed, want := range map[string]string{"ＥＵＲ５ＲＴ": "EUR5RT", "ｅｕｒ５ｒｔ": "EUR5RT", "eur 5rt": "EUR5RT", "EUR-5RT": "EUR5RT", "\u200bEUR5RT": "EUR5RT", "ＥＵＲ\u3000５ＲＴ": "EUR5RT", "【EUR5RT】": "EUR5RT", "“eur5rt”。": "EUR5RT", "#EUR5RT!\x00": "EUR5RT"} {
 		if code, ok := CleanCode(typed); !ok || code != want {
 			t.Errorf("%q was read as %q, %t", typed, code, ok)
 		}
 	}
-	for _, bad := range []string{"", "ABCDE", "ABCDEFG", "ABCDE0", "ABC EF", "ÄBCDEF", "ABCDE\x00", "①ABCDE"} {
+	for _, bad := range []string{"", "ABCDE", "ABCDEFG", "ABCDE0", "ABC EF", "ÄBCDEF", "ABCDE\x00", "①ABCDE", "АBCDEF"} {
 		if code, ok := CleanCode(bad); ok {
 			t.Errorf("%q was read as %q", bad, code)
 		}

@@ -2,7 +2,7 @@
 const LETTERS = /^[A-HJ-KMNP-Z2-9]{6}$/;
 
 /** A code in the letters it is made of, whatever their width and case, without what stands between them. @param {string} typed */
-export const foldCode = (typed) => typed.normalize('NFKC').replace(/[\s\p{Pd}\p{Default_Ignorable_Code_Point}]/gu, '').toUpperCase();
+export const foldCode = (typed) => typed.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
 
 /**
  * Brings a typed code into its form; '' if it cannot be one.

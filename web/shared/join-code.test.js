@@ -8,7 +8,7 @@ test('a typed code is brought into its form', () => {
 });
 
 test('letters are folded, as keyboards of other scripts and messengers write them', () => {
-  for (const typed of ['ＷＸＹＺ２３', 'ｗｘｙｚ２３', 'ＷＸＹ－Ｚ２３', '\u200bWXYZ23\ufeff', 'WXY\u00adZ23', 'WXY–Z23', 'WXY\u2011Z23', '\u3000WXY\u00a0Z23', '𝐖𝐗𝐘𝐙𝟐𝟑', '\u202aWXYZ23\u202c']) assert.equal(parseJoinCode(typed), 'WXYZ23', typed);
+  for (const typed of ['ＷＸＹＺ２３', 'ｗｘｙｚ２３', 'ＷＸＹ－Ｚ２３', '\u200bWXYZ23\ufeff', 'WXY\u00adZ23', 'WXY–Z23', 'WXY\u2011Z23', '\u3000WXY\u00a0Z23', '𝐖𝐗𝐘𝐙𝟐𝟑', '\u202aWXYZ23\u202c', '“WXYZ23”。', '【WXYZ23】', '(wxyz23).', '#WXYZ23!']) assert.equal(parseJoinCode(typed), 'WXYZ23', typed);
 });
 
 test('the code in an address is folded too, and never fails', () => {
