@@ -32,4 +32,6 @@ var (
 	RemoveConsumers string
 	//go:embed page.lua
 	Page string
+	//go:embed ready.lua
+	Ready string
 )

@@ -25,6 +25,7 @@ import (
 	"redrain/internal/ledger"
 	"redrain/internal/live"
 	"redrain/internal/payout"
+	"redrain/internal/probe"
 	"redrain/internal/rdb"
 	"redrain/internal/rounds"
 	"redrain/internal/settle"
@@ -47,6 +48,7 @@ type app struct {
 	payouts        *payout.Sender // nil if payouts are not configured, or other instances send them
 	rooms          *live.Rooms
 	subscription   *rdb.Subscription
+	probes         []*probe.Probe // of what this instance needs to be ready
 	gate           *gate.Gate
 	sessions       *api.Sessions
 	// rehearsals connect to this instance by HTTP, like players.
@@ -145,7 +147,7 @@ func (a *app) openRooms(context.Context) error {
 	a.stopKeeping = end
 	a.serving.Go(func() { a.rounds.Keep(keeping) })
 	a.serving.Go(func() { a.sessions.Keep(keeping, a.log) })
-	a.serving.Go(func() { a.redis.KeepProbing(keeping, a.log) })
+	a.startProbes(keeping)
 	a.serving.Go(func() { a.lossDetector.Run(keeping, nil) })
 	return nil
 }
@@ -176,7 +178,7 @@ func (a *app) openHTTP(ctx context.Context) error {
 		Sessions: a.sessions, Gate: a.gate, Pages: web.Files, PublicURL: a.config.PublicURL, LANHosts: func() []string { return lanHosts(a.address) }, Origins: origins,
 		RoomGuesses: guesses, JoinsPerHour: a.config.JoinsPerAddress, PlayersPerRoom: a.config.PlayersPerRoom,
 		Proxies: proxies, Checks: append(a.checks(), durable...), Warnings: warnings,
-		SettleLag: a.settleLag(), Unavailable: ledger.Unreachable, Metrics: a.metrics(), OperatorListener: a.config.MetricsAddr != "", Logger: a.log, Now: a.config.clock(),
+		SettleLag: a.settleLag(), Unavailable: unavailable, Metrics: a.metrics(), OperatorListener: a.config.MetricsAddr != "", Logger: a.log, Now: a.config.clock(),
 	})
 	if err != nil {
 		return err
@@ -197,16 +199,6 @@ func (a *app) openHTTP(ctx context.Context) error {
 		}
 	})
 	return nil
-}
-
-// checks returns the checks that must succeed for this instance to be ready. Those of Redis only read the result of a probe in the
-// background.
-func (a *app) checks() []api.Check {
-	return []api.Check{
-		{Name: "redis", Run: a.redis.CheckReady, Latency: a.redis.ProbeLatency},
-		{Name: "redis pub/sub", Run: a.subscription.Check, Latency: a.subscription.EchoLatency},
-		{Name: "database", Run: a.books.Ping},
-	}
 }
 
 // roundsAndBooks implements api.Rounds: the service changes rounds, the ledger reads them.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"redrain/internal/api"
+	"redrain/internal/probe"
 	"redrain/internal/rdb"
 )
 
@@ -34,7 +35,7 @@ func (a *app) durabilityChecks() (checks, warnings []api.Check) {
 	}
 	check := []api.Check{{Name: "durability", Run: func(ctx context.Context) error {
 		if err := a.redis.CheckDurable(ctx); errors.Is(err, rdb.ErrNotDurable) {
-			return err
+			return &probe.Failure{Reason: probe.NotDurable, Err: err}
 		}
 		return nil
 	}}}

@@ -2,11 +2,14 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"redrain/internal/probe"
 )
 
 // readinessTimeout bounds all checks of one request together.
@@ -25,8 +28,8 @@ type readyAnswer struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// showReadiness runs all checks in order. It answers 503 with the first failure, or 200 with the warnings; only operators see more
-// than the status, since failures name hosts and ports.
+// showReadiness runs all checks in order. It answers 503 with the first failure and its reason, or 200 with the warnings; only
+// operators see more than the status, since failures name hosts and ports.
 func (s *Server) showReadiness(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readinessTimeout)
 	defer cancel()
@@ -35,7 +38,7 @@ func (s *Server) showReadiness(c echo.Context) error {
 		if err := check.Run(ctx); err != nil && !operator {
 			return notReady("not ready")
 		} else if err != nil {
-			return notReady(check.Name + ": " + err.Error())
+			return notReady(fmt.Sprintf("%s: %s: %v", check.Name, probe.ReasonOf(err), err))
 		}
 	}
 	ready := readyAnswer{Status: "ready"}
@@ -50,11 +53,13 @@ func (s *Server) showReadiness(c echo.Context) error {
 	return answer(c, http.StatusOK, ready)
 }
 
+// healthCheck is the result of a check. Pages show words for the reason; the problem is the error itself.
 type healthCheck struct {
-	Name    string  `json:"name"`
-	OK      bool    `json:"ok"`
-	MS      float64 `json:"ms"`
-	Problem string  `json:"problem"`
+	Name    string       `json:"name"`
+	OK      bool         `json:"ok"`
+	MS      float64      `json:"ms"`
+	Reason  probe.Reason `json:"reason"` // empty if it is ok
+	Problem string       `json:"problem"`
 }
 
 type healthAnswer struct {
@@ -75,7 +80,7 @@ func (s *Server) showHealth(c echo.Context) error {
 		}
 		seen := healthCheck{Name: check.Name, OK: err == nil, MS: float64(took.Microseconds()) / 1000}
 		if err != nil {
-			seen.Problem = err.Error()
+			seen.Reason, seen.Problem = probe.ReasonOf(err), err.Error()
 		}
 		checks = append(checks, seen)
 	}
@@ -93,6 +98,7 @@ func (s *Server) settlementCheck() healthCheck {
 	lag := s.SettleLag()
 	check := healthCheck{Name: "settlement", OK: lag <= maxSettleLag, MS: float64(lag.Milliseconds())}
 	if !check.OK {
+		check.Reason = probe.Late
 		check.Problem = "claims reach the ledger " + lag.Round(time.Second).String() + " late"
 	}
 	return check

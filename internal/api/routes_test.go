@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"redrain/internal/game"
+	"redrain/internal/probe"
 	"redrain/internal/wire"
 )
 
@@ -218,9 +219,9 @@ func TestHealthAndReadiness(t *testing.T) {
 	})
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 	wantJSON(t, r.call("GET", "/readyz", "", asOperator), 200, `{"status":"ready"}`)
-	reason = errors.New("connection refused")
+	reason = fmt.Errorf("probe: %w", &probe.Failure{Reason: probe.ReadOnly, Err: errors.New("a replica")})
 	refused := wantRefused(t, r.call("GET", "/readyz", "", asOperator), 503, "not_ready")
-	if refused.Message != "redis: connection refused" {
+	if refused.Message != "redis: read_only: probe: a replica" {
 		t.Errorf("got the reason %q", refused.Message)
 	}
 	wantJSON(t, r.call("GET", "/healthz", ""), 200, `{"status":"ok"}`)

@@ -56,7 +56,8 @@ type Options struct {
 	Warnings []Check
 	// SettleLag returns the lag of settling when it last booked something; nil if this instance does not settle.
 	SettleLag func() time.Duration
-	// Unavailable reports whether an error means that the database is temporarily unreachable, which is answered as busy.
+	// Unavailable reports whether an error means that the database or Redis does not work right now, such as with a full disk, which is
+	// answered as busy.
 	Unavailable func(error) bool
 	// Metrics is the registry for this package's metrics, and is served to operators at /metrics.
 	Metrics *prometheus.Registry

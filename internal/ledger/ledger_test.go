@@ -122,21 +122,21 @@ func runConcurrently(n int, work func(i int)) {
 	done.Wait()
 }
 
-func TestPing(t *testing.T) {
+func TestAProbeNeedsAnOpenLedger(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, open func(...ledger.Option) *ledger.Ledger) {
 		l := open()
-		if err := l.Ping(t.Context()); err != nil {
+		if err := l.Probe(t.Context(), "here"); err != nil {
 			t.Errorf("an open ledger does not answer: %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := l.Ping(ctx); err == nil {
+		if err := l.Probe(ctx, "here"); err == nil {
 			t.Error("answers although the caller gave up")
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Ping(t.Context()); err == nil {
+		if err := l.Probe(t.Context(), "here"); err == nil {
 			t.Error("a closed ledger answers")
 		}
 	})

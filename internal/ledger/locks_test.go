@@ -291,7 +291,7 @@ func TestALeaseSurvivesAShortOutage(t *testing.T) {
 	l := openLedger(t, database.URL, ledger.WithTimeouts(time.Minute, 30*time.Second))
 	release := must[func() error](t)(l.LockExclusively(t.Context(), failOnExpiry(t)))
 	database.Restart(t)
-	testkit.Eventually(t, soon, func() error { return l.Ping(t.Context()) })
+	testkit.Eventually(t, soon, func() error { return l.Probe(t.Context(), "here") })
 	if err := release(); err != nil {
 		t.Error(err)
 	}

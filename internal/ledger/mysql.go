@@ -41,7 +41,7 @@ func openMySQL(ctx context.Context, text string) (database, error) {
 		return database{}, err
 	}
 	return database{
-		write: db, read: db,
+		write: db, read: db, maxIdleWriters: maxConnections,
 		newDialect: func() schema.Dialect { return mysqldialect.New() },
 		migrations: migrations, goose: goose.DialectMySQL,
 		transactions:   &sql.TxOptions{Isolation: sql.LevelReadCommitted},

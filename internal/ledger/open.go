@@ -34,9 +34,11 @@ type Ledger struct {
 // database is what one kind of database brings along.
 type database struct {
 	write, read *sql.DB // may be the same
-	newDialect  func() schema.Dialect
-	migrations  fs.FS // one folder of goose's files
-	goose       goose.Dialect
+	// maxIdleWriters is how many idle connections the pool write keeps.
+	maxIdleWriters int
+	newDialect     func() schema.Dialect
+	migrations     fs.FS // one folder of goose's files
+	goose          goose.Dialect
 	// transactions are the options of all transactions; nil means the driver's defaults.
 	transactions *sql.TxOptions
 	// pacing is that of BookPaced: unpaced unless the database works within this process.
@@ -113,14 +115,6 @@ func openByScheme(ctx context.Context, url string) (database, error) {
 		return openMySQL(ctx, url)
 	}
 	return database{}, errors.New("DATABASE_URL must begin with sqlite:, postgres:// or mysql://")
-}
-
-// Ping asks the database for an answer.
-func (l *Ledger) Ping(ctx context.Context) error {
-	if _, err := l.read.ExecContext(ctx, "SELECT 1"); err != nil {
-		return fmt.Errorf("database does not answer: %w", err)
-	}
-	return nil
 }
 
 // Close waits for running statements and gives up all connections. Closing twice is fine.

@@ -51,7 +51,7 @@ func openPostgres(ctx context.Context, url string) (database, error) {
 		return database{}, err
 	}
 	return database{
-		write: db, read: db,
+		write: db, read: db, maxIdleWriters: maxConnections,
 		newDialect: func() schema.Dialect { return pgdialect.New() },
 		migrations: migrations, goose: goose.DialectPostgres,
 		transactions: &sql.TxOptions{Isolation: sql.LevelReadCommitted},

@@ -43,7 +43,7 @@ func openSQLite(ctx context.Context, path string) (database, error) {
 	read.SetMaxOpenConns(sqliteReaders)
 	read.SetMaxIdleConns(sqliteReaders)
 	return database{
-		write: write, read: read,
+		write: write, read: read, maxIdleWriters: 1,
 		newDialect: func() schema.Dialect { return sqlitedialect.New() },
 		migrations: migrations, goose: goose.DialectSQLite3,
 		// 32 rows are a quarter of a millisecond of work. Without pauses a transaction of some hundreds of claims would keep a core

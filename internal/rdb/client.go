@@ -26,7 +26,6 @@ type Client struct {
 	instance string
 	// connections counts those of all subscriptions.
 	connections atomic.Int64
-	lastProbe   probeResult
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.
@@ -43,7 +42,6 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
-	c.lastProbe.first = make(chan struct{})
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		c.topology = followTopology(cluster)
 	}

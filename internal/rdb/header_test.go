@@ -16,7 +16,7 @@ import (
 // allScripts are compared with their headers. A test finds scripts that are missing here by their files.
 var allScripts = []script{
 	openScript, grabScript, closeScript, snapshotScript, reportScript, sweepScript, freezeScript, watermarkScript, expireScript,
-	removeConsumersScript, pageScript, restoreScript,
+	removeConsumersScript, pageScript, restoreScript, readyScript,
 }
 
 // header is what the comment at the top of a script says.

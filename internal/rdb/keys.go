@@ -35,9 +35,10 @@ func roomChannel(room string) string { return channelPrefix + room }
 
 const channelPrefix = "redrain:room:"
 
-// echoChannel is the channel on which one connection of one instance receives its own echoes.
+// echoChannel is the channel on which one connection of one instance receives its own echoes. It looks like that of a room, which no
+// code can be, so that a Redis user who may use it may use those of rooms.
 func echoChannel(instance string, connection int64) string {
-	return "redrain:instance:" + instance + ":" + strconv.FormatInt(connection, 10)
+	return roomChannel("echo:" + instance + ":" + strconv.FormatInt(connection, 10))
 }
 
 // settleGroup is the outbox's consumer group.

@@ -4,119 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"redrain/internal/probe"
 )
 
-const (
-	// probeKeyLifetime is the time to live of the key that a probe writes.
-	probeKeyLifetime = time.Minute
-	// With these a probe ends at least every 4 s, even if Redis hangs.
-	probeInterval = 2 * time.Second
-	probeTimeout  = 2 * time.Second
-	// probeMaxAge is how long the result of a probe counts.
-	probeMaxAge = 5 * time.Second
-)
+// probeKeyLifetime is the time to live of the key that a probe writes.
+const probeKeyLifetime = time.Minute
 
-// probeResult is the outcome of the last probe.
-type probeResult struct {
-	mu      sync.Mutex // guards what follows
-	at      time.Time  // zero before the first probe has ended
-	latency time.Duration
-	err     error
-	first   chan struct{} // closed when the first probe has ended
-	// keyByMaster has for each master of a cluster, by address, a key in one of its slots. Only for the probing goroutine.
-	keyByMaster map[string]string
+// probed is one server that a probe proves.
+type probed struct {
+	server redis.Scripter
+	addr   string   // empty without a cluster
+	keys   []string // one key in its slots, or none if there are so few that none was found
 }
 
-// KeepProbing checks every two seconds, until ctx is done, that Redis takes a write and returns its time; in a cluster, that every
-// master does. A Redis that only answers a PING may still refuse every grab: it may be out of memory, unable to save, or a replica.
-// The probes also keep the clock accurate while nothing is played.
-func (c *Client) KeepProbing(ctx context.Context, log *slog.Logger) {
-	ticker := time.NewTicker(probeInterval)
-	defer ticker.Stop()
-	for failing := false; ; {
-		began := time.Now()
-		err := c.probe(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !failing {
-			log.Warn("redis is not ready", "error", err)
-		} else if err == nil && failing {
-			log.Info("redis is ready again")
-		}
-		failing = err != nil
-		c.lastProbe.record(began, err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-}
-
-// CheckReady returns nil if the last probe of KeepProbing succeeded. Before the first has ended it waits for it, until ctx is done. It
-// does not call Redis.
-func (c *Client) CheckReady(ctx context.Context) error {
-	select {
-	case <-c.lastProbe.first:
-	case <-ctx.Done():
-	}
-	p := &c.lastProbe
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.at.IsZero() {
-		return errors.New("is not known to take writes yet")
-	}
-	if age := time.Since(p.at); age > probeMaxAge {
-		return fmt.Errorf("is not known to take writes for %.0f s", age.Seconds())
-	}
-	return p.err
-}
-
-// ProbeLatency is how long the last probe took.
-func (c *Client) ProbeLatency() time.Duration {
-	c.lastProbe.mu.Lock()
-	defer c.lastProbe.mu.Unlock()
-	return c.lastProbe.latency
-}
-
-func (p *probeResult) record(began time.Time, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.at.IsZero() {
-		close(p.first)
-	}
-	p.at = time.Now()
-	p.latency, p.err = p.at.Sub(began), err
-}
-
-func (c *Client) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	if c.topology == nil {
-		return c.probeServer(ctx, c.redis, readyKey(c.instance))
-	}
-	masters, err := c.topology.masters(ctx)
+// Probe proves that Redis lets this instance do what rounds need: run a script that writes, reads the time and publishes, and that
+// what is published arrives at this subscription; in a cluster, that every master does. A Redis that only answers a PING may still
+// refuse every grab, for it may be full, unable to save, or a replica; and one may grant all of them and let nobody hear of it.
+// A failure is a probe.Failure. A probe also keeps the clock accurate while nothing is played.
+func (s *Subscription) Probe(ctx context.Context) error {
+	servers, err := s.probedServers(ctx)
 	if err != nil {
-		return fmt.Errorf("cluster: %w", err)
+		return &probe.Failure{Reason: ReasonOf(err), Err: fmt.Errorf("cluster: %w", err)}
 	}
-	c.lastProbe.keyByMaster = c.topology.assignKeys(ctx, masters, c.lastProbe.keyByMaster, func(n int) string { return readyKey(c.instance + ":" + strconv.Itoa(n)) })
-	problems := make([]error, len(masters))
+	problems := make([]error, len(servers))
 	var probes sync.WaitGroup
-	for i, master := range masters {
-		addr := master.Options().Addr
-		probes.Go(func() {
-			if err := c.probeServer(ctx, master, c.lastProbe.keyByMaster[addr]); err != nil {
-				c.topology.noteError(err)
-				problems[i] = fmt.Errorf("%s %w", addr, err)
-			}
-		})
+	for i, server := range servers {
+		probes.Go(func() { problems[i] = s.probeServer(ctx, server) })
 	}
 	probes.Wait()
 	return joinErrors(problems)
@@ -136,22 +55,107 @@ func joinErrors(problems []error) (joined error) {
 	return joined
 }
 
-// probeServer probes one server in one round trip. With an empty key, if none was found in the node's slots, it only reads the time.
-func (c *Client) probeServer(ctx context.Context, server redis.Cmdable, key string) error {
+func (s *Subscription) probedServers(ctx context.Context) ([]probed, error) {
+	c := s.client
+	if c.topology == nil {
+		return []probed{{server: c.redis, keys: []string{readyKey(c.instance)}}}, nil
+	}
+	masters, err := c.topology.masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	known := s.probeKeys
+	s.mu.Unlock()
+	keys := c.topology.assignKeys(ctx, masters, known, func(n int) string { return readyKey(c.instance + ":" + strconv.Itoa(n)) })
+	s.mu.Lock()
+	s.probeKeys = keys
+	s.mu.Unlock()
+	servers := make([]probed, len(masters))
+	for i, master := range masters {
+		servers[i] = probed{server: master, addr: master.Options().Addr}
+		if key, found := keys[servers[i].addr]; found {
+			servers[i].keys = []string{key}
+		}
+	}
+	return servers, nil
+}
+
+func (s *Subscription) probeServer(ctx context.Context, p probed) error {
+	reason, err := s.publishAndHear(ctx, p)
+	if err == nil {
+		return nil
+	}
+	if p.addr != "" {
+		s.client.topology.noteError(err)
+		err = fmt.Errorf("%s: %w", p.addr, err)
+	}
+	return &probe.Failure{Reason: reason, Err: err}
+}
+
+// publishAndHear publishes a message until it arrives, once for each time that the subscription has been made meanwhile: a message
+// that was published before that is lost.
+func (s *Subscription) publishAndHear(ctx context.Context, p probed) (probe.Reason, error) {
+	message := "probe " + strconv.FormatInt(s.probes.Add(1), 10)
+	arrived, forget := s.await(message)
+	defer forget()
+	for {
+		channel, subscribed := s.echoTarget()
+		if err := s.client.provePublishing(ctx, p, channel, message); err != nil {
+			return ReasonOf(err), err
+		}
+		select {
+		case <-arrived:
+			return "", nil
+		case <-subscribed:
+		case <-ctx.Done():
+			return s.unheard()
+		}
+	}
+}
+
+// await returns a channel that is closed when a message arrives on the subscription's own channel.
+func (s *Subscription) await(message string) (arrived <-chan struct{}, forget func()) {
+	waiting := make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.awaited[message] = waiting
+	return waiting, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.awaited, message)
+	}
+}
+
+// echoTarget returns the subscription's own channel as it is now, and what is closed when it has been subscribed to the next time.
+func (s *Subscription) echoTarget() (channel string, subscribed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current.channel, s.subscribed
+}
+
+// unheard returns why nothing is heard: the user may not subscribe, or else something between here and there.
+func (s *Subscription) unheard() (probe.Reason, error) {
+	problem := s.lastProblem()
+	switch {
+	case problem == nil:
+		return probe.Unheard, errors.New("does not hear what it publishes")
+	case ReasonOf(problem) == probe.NoRights:
+		return probe.NoRights, fmt.Errorf("does not hear what it publishes: %w", problem)
+	}
+	return probe.Unheard, fmt.Errorf("does not hear what it publishes: %w", problem)
+}
+
+// provePublishing runs ready.lua on one server.
+func (c *Client) provePublishing(ctx context.Context, p probed, channel, message string) error {
 	asked := time.Now()
-	pipe := server.Pipeline()
-	written := new(redis.StatusCmd)
-	if key != "" {
-		written = pipe.Set(ctx, key, 1, probeKeyLifetime)
+	r, err := readyScript.callOn(ctx, p.server, p.keys, channel, message, probeKeyLifetime.Milliseconds())
+	if err != nil {
+		return err
 	}
-	at := pipe.Time(ctx)
-	_, _ = pipe.Exec(ctx) // each command has its own error
-	if err := at.Err(); err != nil {
-		return fmt.Errorf("does not tell its time: %w", err)
-	}
-	c.clock.observe(asked, time.Now(), at.Val().UnixMilli())
-	if err := written.Err(); err != nil {
-		return fmt.Errorf("takes no writes: %w", err)
+	c.updateClock(asked, r.integer())
+	if r.err != nil || r.more() {
+		return fmt.Errorf("ready.lua: %w", errBadReply)
 	}
 	return nil
 }

@@ -2,115 +2,147 @@ package rdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"redrain/internal/probe"
 	"redrain/internal/testkit"
 )
 
-// probing returns a client that runs KeepProbing.
-func probing(t *testing.T, url string) *Client {
-	t.Helper()
-	client := dial(t, url)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		client.KeepProbing(ctx, slog.New(slog.DiscardHandler))
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
-	return client
-}
+// probeWithin is how long a test lets one probe take.
+const probeWithin = 2 * time.Second
 
-// awaitReadiness waits until CheckReady fails with these words; "": until it succeeds.
-func awaitReadiness(t *testing.T, client *Client, words string) {
-	t.Helper()
-	testkit.Eventually(t, soon, func() error {
-		err := client.CheckReady(t.Context())
-		if (err == nil) != (words == "") || (err != nil && !strings.Contains(err.Error(), words)) {
-			return fmt.Errorf("readiness is %v, want %q", err, words) //nolint:errorlint // it may be nil
+// awaitProbe waits until a probe fails for a reason, with these words; "": until it succeeds.
+func (l *listener) awaitProbe(reason probe.Reason, words string) {
+	l.t.Helper()
+	testkit.Eventually(l.t, 2*soon, func() error {
+		ctx, cancel := context.WithTimeout(l.t.Context(), probeWithin)
+		defer cancel()
+		err := l.Probe(ctx)
+		switch {
+		case err == nil && reason == "":
+			return nil
+		case err == nil || probe.ReasonOf(err) != reason || !strings.Contains(err.Error(), words):
+			return fmt.Errorf("the probe says %v (%s), want %s: %s", err, probe.ReasonOf(err), reason, words) //nolint:errorlint // it may be nil
 		}
 		return nil
 	})
 }
 
-func TestReadinessNeedsWritesAndTheTime(t *testing.T) {
+func TestAProbeWritesReadsTheTimeAndHearsItself(t *testing.T) {
 	t.Parallel()
 	testkit.EachRedis(t, func(t *testing.T, url string) {
 		client := dial(t, url)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		if err := client.CheckReady(ctx); err == nil {
-			t.Error("ready before anything was proven")
+		l := (&fixture{Client: client, t: t}).listen(t)
+		l.awaitProbe("", "")
+		if written, err := client.redis.Get(t.Context(), readyKey(client.instance)).Result(); err != nil || written == "" {
+			t.Errorf("it wrote %q, %v", written, err)
 		}
-		awaitReadiness(t, probing(t, url), "")
+		if left, err := client.redis.PTTL(t.Context(), readyKey(client.instance)).Result(); err != nil || left <= 0 || left > probeKeyLifetime {
+			t.Errorf("what it wrote stays for %v, %v", left, err)
+		}
 	})
-	server := testkit.Redis(t)
-	client := probing(t, server.URL)
-	for name, value := range map[string]string{"maxmemory": "1", "min-replicas-to-write": "1"} {
-		if err := client.redis.ConfigSet(t.Context(), name, value).Err(); err != nil {
-			t.Fatal(err)
-		}
-		awaitReadiness(t, client, "takes no writes: ")
-		if err := client.redis.ConfigSet(t.Context(), name, "0").Err(); err != nil {
-			t.Fatal(err)
-		}
-		awaitReadiness(t, client, "")
-	}
-	server.Freeze()
-	frozen := time.Now()
-	awaitReadiness(t, client, "does not tell its time: ")
-	if took := time.Since(frozen); took > 5*time.Second {
-		t.Errorf("a Redis that hangs is noticed after %v", took)
-	}
-	server.Thaw()
-	awaitReadiness(t, client, "")
 }
 
-// One node of a cluster takes no writes. A check that wrote a single key could miss that.
-func TestReadinessAsksEveryMasterOfACluster(t *testing.T) {
+func TestAProbeFailsWhileRedisTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	server := testkit.Redis(t)
+	client := dial(t, server.URL)
+	l := (&fixture{Client: client, t: t}).listen(t)
+	for _, refusal := range []struct {
+		name, value string
+		reason      probe.Reason
+		words       string
+	}{{"maxmemory", "1", probe.Full, "OOM"}, {"min-replicas-to-write", "1", probe.ReadOnly, "NOREPLICAS"}} {
+		if err := client.redis.ConfigSet(t.Context(), refusal.name, refusal.value).Err(); err != nil {
+			t.Fatal(err)
+		}
+		l.awaitProbe(refusal.reason, refusal.words)
+		if err := client.redis.ConfigSet(t.Context(), refusal.name, "0").Err(); err != nil {
+			t.Fatal(err)
+		}
+		l.awaitProbe("", "")
+	}
+	server.Freeze()
+	l.awaitProbe(probe.Unreachable, "ready.lua: ")
+	server.Thaw()
+	l.awaitProbe("", "")
+}
+
+// The master becomes a replica: it answers, and refuses every grab.
+func TestAProbeFailsWhileRedisIsAReplica(t *testing.T) {
+	t.Parallel()
+	server, master := testkit.Redis(t), testkit.Redis(t)
+	client := dial(t, server.URL)
+	l := (&fixture{Client: client, t: t}).listen(t)
+	l.awaitProbe("", "")
+	host, port, _ := net.SplitHostPort(master.Addr)
+	if err := client.redis.(*redis.Client).ReplicaOf(t.Context(), host, port).Err(); err != nil {
+		t.Fatal(err)
+	}
+	l.awaitProbe(probe.ReadOnly, "READONLY")
+	if err := client.redis.(*redis.Client).ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
+		t.Fatal(err)
+	}
+	l.awaitProbe("", "")
+}
+
+// One node of a cluster takes no writes. A probe that wrote a single key could miss that.
+func TestAProbeProvesEveryMasterOfACluster(t *testing.T) {
 	t.Parallel()
 	cluster := testkit.NewRedisCluster(t, 3)
-	client := probing(t, cluster.URL)
-	awaitReadiness(t, client, "")
+	l := (&fixture{Client: dial(t, cluster.URL), t: t}).listen(t)
+	l.awaitProbe("", "")
 	for _, master := range cluster.Masters {
 		node := redis.NewClient(&redis.Options{Addr: master.Addr})
-		for _, step := range [][2]string{{"5", master.Addr + " takes no writes: NOREPLICAS"}, {"0", ""}} {
-			if err := node.ConfigSet(t.Context(), "min-replicas-to-write", step[0]).Err(); err != nil {
+		for _, step := range []struct {
+			replicas string
+			reason   probe.Reason
+		}{{"5", probe.ReadOnly}, {"0", ""}} {
+			if err := node.ConfigSet(t.Context(), "min-replicas-to-write", step.replicas).Err(); err != nil {
 				t.Fatal(err)
 			}
-			awaitReadiness(t, client, step[1])
+			l.awaitProbe(step.reason, master.Addr+": ")
 		}
 		_ = node.Close()
 	}
 	cluster.Masters[0].Kill()
 	cluster.AwaitMaster(cluster.Replicas[0], 2*soon)
-	awaitReadiness(t, client, "")
+	l.awaitProbe("", "")
 }
 
-// CheckReady makes no calls to Redis, however often it is called.
-func TestAskingForReadinessDoesNotAskRedis(t *testing.T) {
+func TestErrorsOfRedisHaveReasons(t *testing.T) {
 	t.Parallel()
-	client := probing(t, testkit.Redis(t).URL)
-	awaitReadiness(t, client, "")
-	for range 10_000 {
-		if err := client.CheckReady(t.Context()); err != nil {
-			t.Fatal(err)
+	server := testkit.Redis(t)
+	client := dial(t, server.URL)
+	answer := func(text string) error { // as the driver reads it
+		return client.redis.Eval(t.Context(), "return redis.error_reply(ARGV[1])", nil, text).Err()
+	}
+	for text, reason := range map[string]probe.Reason{
+		"OOM command not allowed": probe.Full, "MISCONF cannot persist": probe.Full,
+		"READONLY You can't write": probe.ReadOnly, "NOREPLICAS Not enough": probe.ReadOnly,
+		"NOPERM no": probe.NoRights, "ERR The user executing the script can't publish": probe.NoRights, "ERR ACL failure in script: no": probe.NoRights,
+		"NOAUTH no": probe.NoRights, "WRONGPASS no": probe.NoRights,
+		"BUSY running a script": probe.Locked, "LOADING the dataset": probe.Unreachable, "MASTERDOWN Link": probe.Unreachable,
+		"WRONGTYPE Operation": probe.Other, "ERR unknown": probe.Other,
+	} {
+		if err := fmt.Errorf("call: %w", answer(text)); ReasonOf(err) != reason {
+			t.Errorf("%v: %s, want %s", err, ReasonOf(err), reason)
 		}
 	}
-	stats, err := client.redis.Info(t.Context(), "commandstats").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(stats) {
-		var calls int
-		if _, err := fmt.Sscanf(line, "cmdstat_set:calls=%d,", &calls); err == nil && calls > 20 {
-			t.Errorf("%d writes", calls)
+	for _, err := range []error{io.EOF, context.DeadlineExceeded, redis.ErrPoolTimeout, &net.OpError{Op: "dial", Err: errors.New("refused")}} {
+		if ReasonOf(fmt.Errorf("call: %w", err)) != probe.Unreachable {
+			t.Errorf("%v: %s", err, ReasonOf(err))
 		}
+	}
+	if ReasonOf(nil) != probe.Other || ReasonOf(context.Canceled) != probe.Other {
+		t.Error("no error, or a caller who gave up, says something about Redis")
 	}
 }

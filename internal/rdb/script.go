@@ -51,6 +51,7 @@ var (
 	restoreScript         = newScript("restore", lua.Restore, "state target staged", "left")
 	removeConsumersScript = newScript("remove_consumers", lua.RemoveConsumers, "outbox", "group silent_ms")
 	pageScript            = newScript("page", lua.Page, "outbox", "after limit")
+	readyScript           = newScript("ready", lua.Ready, "ready", "channel message lifetime_ms")
 )
 
 // errBadReply is returned for a reply, or a stored value, that does not have the documented format.
@@ -63,7 +64,12 @@ type reply struct {
 }
 
 func (c *Client) call(ctx context.Context, s script, keys []string, args ...any) (*reply, error) {
-	items, err := s.run.Run(ctx, c.redis, keys, args...).Slice()
+	return s.callOn(ctx, c.redis, keys, args...)
+}
+
+// callOn calls the script on one server, which may be a node of a cluster.
+func (s script) callOn(ctx context.Context, server redis.Scripter, keys []string, args ...any) (*reply, error) {
+	items, err := s.run.Run(ctx, server, keys, args...).Slice()
 	if err != nil {
 		err = unwrapEmbedded(err)
 		if isTransient(err) {

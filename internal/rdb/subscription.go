@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -23,18 +24,20 @@ import (
 // arrives. So the Subscription publishes an echo to a channel of its own once a second, and replaces a connection that does not
 // receive it. In a cluster a connection leads to one node, and its replacement leads to another if possible. Safe for concurrent use.
 type Subscription struct {
-	client      *Client
-	handle      func(game.Event)
-	log         *slog.Logger
-	end         context.CancelFunc
-	done        sync.WaitGroup
-	echoNow     chan struct{} // makes watchConnection publish an echo at once
-	checked     chan struct{} // closed when it is first known whether echoes arrive
-	checkedOnce sync.Once
+	client  *Client
+	handle  func(game.Event)
+	log     *slog.Logger
+	end     context.CancelFunc
+	done    sync.WaitGroup
+	echoNow chan struct{} // makes watchConnection publish an echo at once
+	probes  atomic.Int64  // numbers the messages of probes
 
-	mu      sync.Mutex // guards the fields below; no I/O and no waiting while it is held
-	current *connection
-	rooms   map[string]bool
+	mu         sync.Mutex // guards the fields below; no I/O and no waiting while it is held
+	current    *connection
+	rooms      map[string]bool
+	subscribed chan struct{}            // closed, and made anew, when a connection has been subscribed to its own channel
+	awaited    map[string]chan struct{} // by message of a probe: closed when it arrives
+	probeKeys  map[string]string        // by a master of a cluster, its address: a key in one of its slots
 }
 
 // connection is one connection of a subscription. Subscription.mu guards the second group of fields.
@@ -43,13 +46,9 @@ type connection struct {
 	channel string // its own channel, for echoes
 	end     context.CancelFunc
 
-	lastEchoAt     time.Time     // when the last echo arrived, or before that when the connection was made
-	echoReceived   bool          // at least one echo arrived
-	missedEchoes   int           // echoes published since the last that arrived
-	echoSentAt     time.Time     // when the last echo was published
-	echoLatency    time.Duration // how long the last echo took to arrive
-	publishRefused bool          // Redis refused to publish the last echo, which says nothing about the connection
-	problem        error         // the last error since an echo arrived
+	missedEchoes   int   // echoes published since the last that arrived
+	publishRefused bool  // Redis refused to publish the last echo, which says nothing about the connection
+	problem        error // the last error since an echo arrived
 }
 
 const (
@@ -64,7 +63,8 @@ const (
 // Subscribe starts a subscription without any room. Cancelling ctx later does not end it; Close does.
 func (c *Client) Subscribe(ctx context.Context, log *slog.Logger, handle func(game.Event)) *Subscription {
 	s := &Subscription{
-		client: c, handle: handle, log: log, echoNow: make(chan struct{}, 1), checked: make(chan struct{}), rooms: make(map[string]bool),
+		client: c, handle: handle, log: log, echoNow: make(chan struct{}, 1), rooms: make(map[string]bool),
+		subscribed: make(chan struct{}), awaited: make(map[string]chan struct{}),
 	}
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.connect(ctx, c.newEchoChannel(ctx, ""))
@@ -104,36 +104,6 @@ func (s *Subscription) Close() error {
 	return nil
 }
 
-// Check returns nil while the echoes that this instance publishes arrive. Before that is known it waits for it, until ctx is done.
-func (s *Subscription) Check(ctx context.Context) error {
-	select {
-	case <-s.checked:
-	case <-ctx.Done():
-	}
-	return s.healthError()
-}
-
-func (s *Subscription) healthError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.current
-	switch silent := time.Since(c.lastEchoAt); {
-	case c.echoReceived && c.missedEchoes < maxMissedEchoes:
-		return nil
-	case c.problem != nil:
-		return fmt.Errorf("does not hear what it publishes: %w", c.problem)
-	default:
-		return fmt.Errorf("does not hear what it publishes, for %.1f s", silent.Seconds())
-	}
-}
-
-// EchoLatency is how long the last echo took from publishing to arrival.
-func (s *Subscription) EchoLatency() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current.echoLatency
-}
-
 func (s *Subscription) currentConnection() *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +133,7 @@ func (s *Subscription) withConnection(do func(*redis.PubSub) error) error {
 // connect opens a new connection, makes it the current one, and subscribes to its echo channel and all rooms.
 func (s *Subscription) connect(ctx context.Context, channel string) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := &connection{pubsub: s.client.redis.Subscribe(ctx), channel: channel, end: cancel, lastEchoAt: time.Now()}
+	c := &connection{pubsub: s.client.redis.Subscribe(ctx), channel: channel, end: cancel}
 	s.mu.Lock()
 	s.current = c
 	rooms := slices.Collect(maps.Keys(s.rooms))
@@ -218,7 +188,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// recordProblem records an error of a connection, for Check.
+// recordProblem records an error of a connection, for who asks why nothing arrives.
 func (s *Subscription) recordProblem(c *connection, err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
@@ -226,7 +196,13 @@ func (s *Subscription) recordProblem(c *connection, err error) {
 	s.mu.Lock()
 	c.problem = err
 	s.mu.Unlock()
-	s.checkedOnce.Do(func() { close(s.checked) })
+}
+
+// lastProblem is the last error since something arrived; nil if there was none.
+func (s *Subscription) lastProblem() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current.problem
 }
 
 func (s *Subscription) dispatch(c *connection, message any) {
@@ -235,6 +211,7 @@ func (s *Subscription) dispatch(c *connection, message any) {
 		switch {
 		case m.Kind != "subscribe" || s.currentConnection() != c:
 		case m.Channel == c.channel:
+			s.recordSubscribed()
 			s.requestEcho()
 		default:
 			s.handle(game.Event{Room: strings.TrimPrefix(m.Channel, channelPrefix), Missed: true})
@@ -243,7 +220,7 @@ func (s *Subscription) dispatch(c *connection, message any) {
 		switch {
 		case s.currentConnection() != c:
 		case m.Channel == c.channel:
-			s.recordEcho(c)
+			s.recordEcho(c, m.Payload)
 		default:
 			s.dispatchMessage(m)
 		}
@@ -268,12 +245,22 @@ func (s *Subscription) requestEcho() {
 	}
 }
 
-func (s *Subscription) recordEcho(c *connection) {
+func (s *Subscription) recordSubscribed() {
 	s.mu.Lock()
-	c.echoReceived, c.missedEchoes, c.lastEchoAt, c.problem = true, 0, time.Now(), nil
-	c.echoLatency = c.lastEchoAt.Sub(c.echoSentAt)
-	s.mu.Unlock()
-	s.checkedOnce.Do(func() { close(s.checked) })
+	defer s.mu.Unlock()
+	close(s.subscribed)
+	s.subscribed = make(chan struct{})
+}
+
+// recordEcho records that a message arrived that this instance has published.
+func (s *Subscription) recordEcho(c *connection, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.missedEchoes, c.problem = 0, nil
+	if arrived, ok := s.awaited[message]; ok {
+		close(arrived)
+		delete(s.awaited, message)
+	}
 }
 
 // watchConnection publishes echoes, and replaces a connection that does not receive them.
@@ -287,7 +274,7 @@ func (s *Subscription) watchConnection(ctx context.Context) {
 		case <-s.echoNow:
 		case <-ticker.C:
 			if c := s.currentConnection(); s.isStalled(c) {
-				s.log.Warn("the subscription receives nothing that is published, and is replaced", "error", s.healthError())
+				s.log.Warn("the subscription receives nothing that is published, and is replaced", "error", s.lastProblem())
 				s.replace(ctx, c)
 			}
 		}
@@ -298,7 +285,6 @@ func (s *Subscription) watchConnection(ctx context.Context) {
 // publishEcho publishes an echo. It has at least until the next tick to arrive.
 func (s *Subscription) publishEcho(ctx context.Context, c *connection) {
 	s.mu.Lock()
-	c.echoSentAt = time.Now()
 	c.missedEchoes++
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, echoInterval)

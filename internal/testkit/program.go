@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -114,4 +115,18 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
+}
+
+// LimitFileSize keeps the program from writing beyond so many bytes of any file, as a full disk would; negative: no longer.
+func (p *Program) LimitFileSize(t testing.TB, size int64) {
+	t.Helper()
+	limit := "unlimited"
+	if size >= 0 {
+		limit = strconv.FormatInt(size, 10)
+	}
+	// Only the soft limit, which its owner may raise again.
+	out, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.Pid()), "--fsize="+limit+":").CombinedOutput()
+	if err != nil {
+		t.Fatalf("limit the size of files: %v: %s", err, out)
+	}
 }

@@ -1,9 +1,10 @@
-import { languageTag, t } from '../shared/i18n.js';
+import { hasWords, languageTag, t } from '../shared/i18n.js';
 import { html } from '../shared/view.js';
 import { getHealth } from './host-api.js';
 import { useServerData } from './coalesced-reader.js';
 
 /** @import {Connection} from '../shared/socket.js' */
+/** @import {HealthCheck} from './host-api.js' */
 
 const LOOK_MS = 5000;
 
@@ -19,10 +20,15 @@ export function HealthCard({ connection }) {
     <ul>
       <${Line} name=${t('health.page')} ok=${state === 'open'} words=${t(`connection.${state}`)} />
       ${checks === null ? html`<${Line} name=${t('health.server')} ok=${false} words=${t('health.silent')} />`
-        : checks.map(({ name, ok, ms, problem }) => html`<${Line} key=${name} name=${t(`check.${name}`)} ok=${ok}
-          words=${ok ? t('unit.ms', { text: ms.toLocaleString(languageTag(), { maximumFractionDigits: 1 }) }) : problem} test=${name} />`)}
+        : checks.map((check) => html`<${Line} key=${check.name} name=${t(`check.${check.name}`)} ok=${check.ok} words=${checkWords(check)} test=${check.name} />`)}
     </ul>
   </section>`;
+}
+
+/** How long a check took, or why it failed. @param {HealthCheck} check */
+function checkWords({ ok, ms, reason }) {
+  if (ok) return t('unit.ms', { text: ms.toLocaleString(languageTag(), { maximumFractionDigits: 1 }) });
+  return t(`unready.${hasWords(`unready.${reason}`) ? reason : 'unknown'}`);
 }
 
 /** @param {{name: string, ok: boolean, words: string, test?: string}} props */

@@ -6,7 +6,7 @@ import { call } from '../shared/api.js';
 /** @typedef {Room & {locked: boolean, app_only: boolean}} RoomDetail */
 /** @typedef {RoomDetail & {players: number, drafts: number, played: number, given_cents: number, active: string}} RoomSummary */
 /** @typedef {{id: string, nickname: string, joined_at: number, blocked: boolean, own: boolean}} Guest */
-/** @typedef {{name: string, ok: boolean, ms: number, problem: string}} HealthCheck */
+/** @typedef {{name: string, ok: boolean, ms: number, reason: string, problem: string}} HealthCheck */
 
 /**
  * What the bots of a rehearsal measured; times are in microseconds.

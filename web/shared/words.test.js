@@ -97,6 +97,7 @@ test('every key that the code makes up has its words', () => {
     choice: ['even', 'burst', 'live', 'dealt', 'double_mean', 'equal', 'tiers'],
     'hint.pace': ['even', 'burst'],
     'hint.split': ['live', 'dealt'],
+    unready: ['unreachable', 'full', 'read_only', 'locked', 'no_rights', 'unheard', 'not_durable', 'late', 'unknown'],
     'hint.deal': ['double_mean', 'equal', 'tiers'],
   };
   const fields = ['title', 'total_cents', 'packets', 'duration_ms', 'cap', 'min_cents', 'max_cents', 'countdown_ms', 'drops_per_second', 'bomb_percent', 'close_when_sold_out'];
@@ -107,7 +108,7 @@ test('every key that the code makes up has its words', () => {
 
 test('no key is left that nobody uses', () => {
   const all = sources.map(({ text }) => text).join('\n');
-  const madeUp = /^(connection|phase|reason|verdict|ended|choice|field|hint|limit|error|notice|preset|preset_hint|check|rehearsal|tab|key|door|door_hint|hold_why|hold_do|missed|report|payout|sum)\./;
+  const madeUp = /^(connection|phase|reason|verdict|ended|choice|field|hint|limit|error|notice|preset|preset_hint|check|rehearsal|tab|key|door|door_hint|hold_why|hold_do|missed|report|payout|sum|unready)\./;
   const unused = [...new Set(Object.keys(zh).map((key) => key.replace(FORM, '')))].filter((key) => !madeUp.test(key) && !all.includes(`'${key}'`));
   assert.deepEqual(unused, []);
 });
