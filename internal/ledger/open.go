@@ -115,6 +115,14 @@ func openByScheme(ctx context.Context, url string) (database, error) {
 	return database{}, errors.New("DATABASE_URL must begin with sqlite:, postgres:// or mysql://")
 }
 
+// Pools returns the connection pools by what they are for, for their statistics only.
+func (l *Ledger) Pools() map[string]*sql.DB {
+	if l.database.read == l.database.write {
+		return map[string]*sql.DB{"all": l.database.write}
+	}
+	return map[string]*sql.DB{"read": l.database.read, "write": l.database.write}
+}
+
 // Ping asks the database for an answer.
 func (l *Ledger) Ping(ctx context.Context) error {
 	if _, err := l.read.ExecContext(ctx, "SELECT 1"); err != nil {

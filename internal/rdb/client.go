@@ -27,6 +27,7 @@ type Client struct {
 	// connections counts those of all subscriptions.
 	connections atomic.Int64
 	lastProbe   probeResult
+	errors      *errorCounter
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.
@@ -42,7 +43,8 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
+	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString(), errors: newErrorCounter()}
+	client.AddHook(c.errors)
 	c.lastProbe.first = make(chan struct{})
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		c.topology = followTopology(cluster)
