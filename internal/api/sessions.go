@@ -69,13 +69,13 @@ type Sessions struct {
 type parsers struct{ strict, timeless *jwt.Parser }
 
 // sessionClaims are the JWT claims of a session. The subject of a player's token is the player's id; it is valid in one room. The token
-// in a device's cookie has a seat in each of several rooms instead: the room's code and the player's id in base64. A host's
-// token has an id, by which it can be ended, and the version of the password.
+// in a device's cookie names one player in each of several rooms instead. A host's token has an id, by which it can be ended, and the
+// version of the password.
 type sessionClaims struct {
 	jwt.RegisteredClaims
 
 	Room       string   `json:"room,omitempty"`
-	Seats      []string `json:"seats,omitempty"`
+	Players    []string `json:"seats,omitempty"` // the name that cookies in use have
 	Credential string   `json:"cred,omitempty"`
 }
 
@@ -186,22 +186,23 @@ func (s *Sessions) PlayerIgnoringTimes(token, room string) (string, error) {
 // NewPlayerCookie issues a token for a device that is a player in this room, and whoever it was in other rooms by the cookie that it
 // held before, valid for 7 days.
 func (s *Sessions) NewPlayerCookie(held, room, player string) (string, error) {
-	taken, err := newSeat(room, player)
+	entry, err := encodeRoomPlayer(room, player)
 	if err != nil {
 		return "", err
 	}
-	var seats []string
+	var entries []string
 	if claims, err := s.parse(s.players.timeless, held); err == nil {
-		seats = slices.DeleteFunc(claims.Seats, func(seat string) bool { return strings.HasPrefix(seat, room+":") })
+		entries = slices.DeleteFunc(claims.Players, func(entry string) bool { return strings.HasPrefix(entry, room+":") })
 	}
-	seats = append(seats, taken)
+	entries = append(entries, entry)
 	return s.sign(sessionClaims{
-		Seats:            seats[max(0, len(seats)-maxCookieRooms):],
+		Players:          entries[max(0, len(entries)-maxCookieRooms):],
 		RegisteredClaims: jwt.RegisteredClaims{Audience: jwt.ClaimStrings{audiencePlay}},
 	}, playerSessionLifetime)
 }
 
-func newSeat(room, player string) (string, error) {
+// encodeRoomPlayer returns how a device's cookie names its player in a room: CODE:ID, the id in base64.
+func encodeRoomPlayer(room, player string) (string, error) {
 	id, err := uuid.Parse(player)
 	if err != nil {
 		return "", fmt.Errorf("the id of a player: %w", err)
@@ -209,10 +210,10 @@ func newSeat(room, player string) (string, error) {
 	return room + ":" + base64.RawURLEncoding.EncodeToString(id[:]), nil
 }
 
-// seatIn returns the player's id from the seat in a room; empty if there is none.
-func (c *sessionClaims) seatIn(room string) string {
-	for _, seat := range c.Seats {
-		if encoded, ok := strings.CutPrefix(seat, room+":"); ok {
+// playerIn returns the id of the device's player in a room; empty if there is none.
+func (c *sessionClaims) playerIn(room string) string {
+	for _, entry := range c.Players {
+		if encoded, ok := strings.CutPrefix(entry, room+":"); ok {
 			raw, _ := base64.RawURLEncoding.DecodeString(encoded)
 			id, _ := uuid.FromBytes(raw)
 			return id.String()
@@ -224,7 +225,7 @@ func (c *sessionClaims) seatIn(room string) string {
 func checkPlayerClaims(claims *sessionClaims, room string) (string, error) {
 	player := claims.Subject
 	if claims.Room != room {
-		player = claims.seatIn(room)
+		player = claims.playerIn(room)
 	}
 	if room == "" || player == "" {
 		return "", fmt.Errorf("%w: for another room", ErrUnauthorized)

@@ -57,8 +57,8 @@ type Rehearsals struct {
 }
 
 // NewRehearsals returns Rehearsals; changed is called at the end of each. Close ends them.
-func NewRehearsals(books Books, passes SessionIssuer, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
-	r := &Rehearsals{books: books, sessions: passes, instance: instance, notifyChanged: changed, log: log, beginning: make(map[string]bool)}
+func NewRehearsals(books Books, sessions SessionIssuer, instance func() string, changed func(ctx context.Context, room string), log *slog.Logger) *Rehearsals {
+	r := &Rehearsals{books: books, sessions: sessions, instance: instance, notifyChanged: changed, log: log, beginning: make(map[string]bool)}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }

@@ -10,8 +10,7 @@ type Changes struct {
 	Unsent       int // by how many the players with this mark will grow with the changes that are not sent yet
 }
 
-// Presence is the set of players in a room on one instance, with the changes that Redis has yet to apply. The zero value is an empty
-// room. Not safe for concurrent use.
+// Presence is the set of players in a room on one instance, with the changes that Redis has yet to apply. Not safe for concurrent use.
 type Presence struct {
 	here map[string]struct{}
 	// changes are the players of whom Redis may have an old state; true: they are here. grown is how many of them are here minus how
@@ -23,6 +22,11 @@ type Presence struct {
 	since   int64
 	serial  int64
 }
+
+// NewPresence returns an empty presence, whose serials come after the given one. A room that an instance closed and opened again may get
+// the mark that it had, so a report of the earlier presence that is still on its way must not look like one of the later presence:
+// opened must be greater than all serials of that one, as the moment of opening is.
+func NewPresence(opened int64) Presence { return Presence{since: opened, serial: opened} }
 
 // Enter adds a player.
 func (p *Presence) Enter(player string) {

@@ -154,7 +154,7 @@ func TestIdleSessionsExpire(t *testing.T) {
 				}
 			}
 			if len(r.room.sessions) != len(want) {
-				t.Errorf("%s: %d seats, want %d", when, len(r.room.sessions), len(want))
+				t.Errorf("%s: %d sessions, want %d", when, len(r.room.sessions), len(want))
 			}
 		}
 		time.Sleep(2 * sessionIdleTimeout)

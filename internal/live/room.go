@@ -60,6 +60,7 @@ func newRoom(opts *Options, known game.Room) *Room {
 		inbox: make(chan game.Event, inboxSize), tasks: make(chan func()),
 		redisWake: make(chan struct{}, 1), sqlWake: make(chan struct{}, 1),
 		sessions:  make(map[string]*PlayerSession),
+		presence:  game.NewPresence(int64(opts.Clock.Now())), // far less than a report a millisecond is made
 		broadcast: broadcastState{hostNotices: make(map[string]bool)},
 		tally:     wire.Tally{Top: []wire.Rank{}, Winners: []wire.Claim{}, Arrivals: []wire.Arrival{}},
 	}

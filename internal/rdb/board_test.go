@@ -108,3 +108,17 @@ func TestSnapshotShowsTheHeadOfTheBoardAndTheLatestBatches(t *testing.T) {
 		check("closed") // its refund lies in the outbox too
 	})
 }
+
+// The embedded Redis writes scores that are round in decimal with an exponent, -1e+08, which once could not be read.
+func TestBoardShowsRoundTotals(t *testing.T) {
+	t.Parallel()
+	for _, total := range []game.Cents{1, 10, 99, 100_000, 100_000_000, 900_000_000, game.MaxTotal} {
+		t.Run(fmt.Sprint(int64(total)), func(t *testing.T) {
+			eachSplit(t, func(r *fixture, split func(*game.Settings)) {
+				round := r.started(func(s *game.Settings) { split(s); s.Total, s.Packets, s.Min, s.Cap = total, 1, 1, 1 })
+				batch := []game.Tap{{Player: "ann", Drop: 1}}
+				r.checkBoard(round, claimsOf(batch, r.grab(round, batch)))
+			})
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -151,9 +152,9 @@ func parseClaim(player, text, separator string) (game.Claim, error) {
 
 // parseRank reads a member of the board, 'number:player', and its score, the negative total.
 func parseRank(score, member string) (game.Rank, error) {
-	total, err := strconv.ParseInt(score, 10, 64)
-	if err != nil {
-		return game.Rank{}, fmt.Errorf("board score %q: %w: %w", score, errBadReply, err)
+	total, err := strconv.ParseFloat(score, 64) // exact up to 2^53; some servers write large scores as -1e+08
+	if err != nil || total != math.Trunc(total) {
+		return game.Rank{}, fmt.Errorf("board score %q: %w", score, errBadReply)
 	}
 	digits, player, ok := strings.Cut(member, ":")
 	number, err := strconv.Atoi(digits)

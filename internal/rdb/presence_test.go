@@ -20,6 +20,7 @@ type presenceFleet struct {
 	now       int64
 	instances []fleetInstance
 	late      []func()                     // calls that are still on their way
+	opened    int64                        // how many presences there were
 	saved     map[string]map[string]string // the room's keys as they were once
 }
 
@@ -37,9 +38,15 @@ const fleetLease = 1200 * time.Millisecond
 func (all team) newPresenceFleet(t rapid.TB, room string, now int64) *presenceFleet {
 	c := &presenceFleet{team: all, t: t, room: room, now: now, instances: make([]fleetInstance, len(all))}
 	for i := range c.instances {
-		c.instances[i].tabs = make(map[string]int)
+		c.instances[i] = c.openRoom()
 	}
 	return c
+}
+
+// openRoom returns an instance that has just opened the room, without players.
+func (c *presenceFleet) openRoom() fleetInstance {
+	c.opened++
+	return fleetInstance{Presence: game.NewPresence(c.opened * 1e6), tabs: make(map[string]int)}
 }
 
 func (c *presenceFleet) openTab(who int, player string) {
@@ -60,7 +67,7 @@ func (c *presenceFleet) closeTab(who int, player string) {
 
 // crash replaces an instance, which gives nothing back, by a new one without players.
 func (c *presenceFleet) crash(who int) {
-	c.instances[who] = fleetInstance{tabs: make(map[string]int)}
+	c.instances[who] = c.openRoom()
 	c.team[who].Client = c.team[who].withInstance(c.team[who].instance + "'")
 }
 
@@ -76,7 +83,7 @@ func (c *presenceFleet) leave(who int) {
 	if _, err := r.Report(context.Background(), c.room, game.Report{}, 0); err != nil {
 		c.t.Fatal(err)
 	}
-	c.instances[who] = fleetInstance{tabs: make(map[string]int)}
+	c.instances[who] = c.openRoom()
 }
 
 // tell lets one instance report, and sweep if it must.
@@ -257,4 +264,27 @@ func (c *presenceFleet) check() {
 	if len(kept) != want+1+len(c.instances) {
 		c.t.Fatalf("%d are there, %d instances, and kept are %v", want, len(c.instances), kept)
 	}
+}
+
+// An instance that is alone in a room closes it and opens it again, and gets the mark that it had. A report from before, which had
+// been delayed, once brought players back who had left.
+func TestALateReportOfAnEarlierPresenceChangesNothing(t *testing.T) {
+	t.Parallel()
+	testkit.EachRedis(t, func(t *testing.T, url string) {
+		now := time.Now().UnixMilli()
+		c := newTeam(t, url, 1).newPresenceFleet(t, "ROOM", now)
+		c.report(0)
+		c.openTab(0, "ann")
+		delayed := c.call(0)
+		c.leave(0)
+		c.report(0)
+		delayed()
+		c.openTab(0, "bob")
+		c.report(0)
+		if c.team[0].redis.HExists(context.Background(), presenceKey(c.room), "ann").Val() {
+			t.Error("ann is said to be there, who left")
+		}
+		delayed()
+		c.check()
+	})
 }
