@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/time/rate"
 
 	"redrain/internal/api"
@@ -50,6 +48,7 @@ type app struct {
 	subscription   *rdb.Subscription
 	probes         []*probe.Probe // of what this instance needs to be ready
 	gate           *gate.Gate
+	instruments    *instruments
 	sessions       *api.Sessions
 	// rehearsals connect to this instance by HTTP, like players.
 	rehearsals   *bots.Rehearsals
@@ -76,7 +75,7 @@ func start(ctx context.Context, config *serveCommand, log *slog.Logger) (_ *app,
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	a := &app{config: config, log: log, fatal: make(chan error, 2)}
+	a := &app{config: config, log: log, instruments: newInstruments(), fatal: make(chan error, 2)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.stop(context.WithoutCancel(ctx)))
@@ -134,14 +133,14 @@ func (a *app) lockDatabaseExclusively(ctx context.Context) (err error) {
 func (a *app) openRooms(context.Context) error {
 	a.rounds = rounds.New(a.books, a.redis, rounds.Options{Embedded: a.embedded != nil, Log: a.log})
 	a.openSettler()
-	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Grabbed: func(room, round string, grabbed game.Grabbed) {
+	a.committer = grab.New(a.redis, grab.Options{Batch: a.config.GrabBatch, Senders: a.config.GrabSenders, Log: a.log, Answered: a.instruments.tapSeconds.WithLabelValues(byScript), Grabbed: func(room, round string, grabbed game.Grabbed) {
 		a.rooms.RecordBatch(room, round, grabbed)
 		a.recordGrants(room, round, grabbed)
 	}})
 	a.subscription = a.redis.Subscribe(context.Background(), a.log, a.handleEvent)
 	a.rooms = live.New(live.Options{
 		Books: a.books, Pool: a.redis, Subscription: a.subscription, Clock: a.redis.Clock(), Committer: a.committer, SoldOut: a.rounds.SoldOut, Blocked: a.books.Blocked,
-		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log,
+		TapsPerSecond: rate.Limit(a.config.TapsPerSecond), TapBurst: 2 * a.config.TapsPerSecond, Log: a.log, LeaseChanges: a.instruments.leaseChanges,
 	})
 	keeping, end := context.WithCancel(context.Background())
 	a.stopKeeping = end
@@ -169,6 +168,7 @@ func (a *app) openHTTP(ctx context.Context) error {
 		Rooms: a.rooms, Players: a.books, Sessions: a.sessions, Origins: origins, HostCookie: api.HostCookie,
 		PlayerCookie: api.PlayerCookie, Clock: a.redis, FramesPerSecond: rate.Limit(max(50, 4*a.config.TapsPerSecond)), Log: a.log,
 		Bounds: a.config.socketBounds(), Network: api.Proxies(proxies).ClientNetwork(), Scarce: connections.Scarce, RoomGuessed: guesses.Wait,
+		Answered: a.instruments.tapSeconds.WithLabelValues(byMemory),
 	})
 	connections.Upgraded = a.gate.Connections
 	durable, warnings := a.durabilityChecks()
@@ -228,19 +228,6 @@ func (a *app) openSessions(ctx context.Context) (err error) {
 		return fmt.Errorf("share the hosts' sessions: %w", err)
 	}
 	return nil
-}
-
-func (a *app) metrics() *prometheus.Registry {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "redrain_connections", Help: "Open WebSocket connections of this instance.",
-		}, func() float64 { return float64(a.gate.Connections()) }))
-	registry.MustRegister(settleMetrics(a.settler)...)
-	if a.payouts != nil {
-		registry.MustRegister(payoutMetrics(a.payouts)...)
-	}
-	return registry
 }
 
 func (a *app) port() int {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"redrain/internal/ledger"
 	"redrain/internal/payout"
 )
@@ -66,17 +64,4 @@ func (a *app) openPayouts(ctx context.Context) error {
 	a.payouts, a.stopPayouts = sender, end
 	a.paying.Go(func() { sender.Run(sending) })
 	return nil
-}
-
-// payoutMetrics returns the metrics of payouts.
-func payoutMetrics(sender *payout.Sender) []prometheus.Collector {
-	counter := func(name, help string, read func(payout.Counts) int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "redrain_payouts_" + name, Help: help},
-			func() float64 { return float64(read(sender.Counts())) })
-	}
-	return []prometheus.Collector{
-		counter("taken_total", "Payouts that the receiver has taken.", func(c payout.Counts) int64 { return c.Paid }),
-		counter("put_off_total", "Attempts after which a payout was put off.", func(c payout.Counts) int64 { return c.PutOff }),
-		counter("failed_total", "Payouts that were given up.", func(c payout.Counts) int64 { return c.GivenUp }),
-	}
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"redrain/internal/backoff"
 	"redrain/internal/game"
 	"redrain/internal/ledger"
@@ -36,6 +34,9 @@ func (c *settleConfig) newSettler(books *ledger.Ledger, redis *rdb.Client, embed
 
 // handleEvent passes an event from Redis on to the loss detector and to the rooms.
 func (a *app) handleEvent(event game.Event) {
+	if event.Missed {
+		a.instruments.resyncs.Inc()
+	}
 	a.lossDetector.HandleEvent(event)
 	a.rooms.HandleEvent(event)
 }
@@ -208,30 +209,4 @@ func openLedgerAndRedis(ctx context.Context, database *databaseConfig, redisURL 
 		return nil, nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), books.Close())
 	}
 	return books, redis, nil
-}
-
-// settleMetrics returns the metrics of settling.
-func settleMetrics(settler *settle.Settler) []prometheus.Collector {
-	counter := func(name, help string, read func(settle.Counts) int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "redrain_settle_" + name, Help: help},
-			func() float64 { return float64(read(settler.Counts())) })
-	}
-	gauge := func(name, help string, read func(settle.Counts) int64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "redrain_settle_" + name, Help: help},
-			func() float64 { return float64(read(settler.Counts())) })
-	}
-	return []prometheus.Collector{
-		counter("claims_total", "Claims booked.", func(c settle.Counts) int64 { return c.Claims }),
-		counter("cents_total", "Cents of the claims booked.", func(c settle.Counts) int64 { return c.Cents }),
-		counter("redelivered_total", "Claims that came again, equal.", func(c settle.Counts) int64 { return c.Redelivered }),
-		counter("quarantined_total", "Claims put aside.", func(c settle.Counts) int64 { return c.Quarantined }),
-		counter("dead_letters_total", "Entries that do not parse.", func(c settle.Counts) int64 { return c.DeadLetters }),
-		counter("alarms_total", "Rounds frozen because their books do not agree.", func(c settle.Counts) int64 { return c.Alarms }),
-		counter("lost_total", "Rounds frozen because Redis lost claims that players were told of.", func(c settle.Counts) int64 { return c.Lost }),
-		counter("reclosed_total", "Rounds closed in Redis again, which had lost their close.", func(c settle.Counts) int64 { return c.Reclosed }),
-		counter("repaired_total", "Keys of rounds that Redis had lost, made anew.", func(c settle.Counts) int64 { return c.Repaired }),
-		counter("expiring_total", "Warnings that an unsettled round's keys expire soon.", func(c settle.Counts) int64 { return c.Expiring }),
-		gauge("unsettled_rounds", "Begun rounds that are not settled.", func(c settle.Counts) int64 { return c.Unsettled }),
-		gauge("lag_ms", "How old the newest entry was when it was booked last, in ms.", func(c settle.Counts) int64 { return c.Lag }),
-	}
 }

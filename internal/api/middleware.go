@@ -3,11 +3,13 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/labstack/echo-contrib/echoprometheus"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // useMiddleware installs the middleware of all responses except those of the WebSocket gate. The metrics come first, so that they
@@ -37,30 +39,43 @@ var labeledMethods = map[string]bool{
 // metrics counts requests by route. Hosts, unknown methods and paths come from clients and would each create a new time series, so
 // they are no labels.
 func (s *Server) metrics() (echo.MiddlewareFunc, error) {
-	config := echoprometheus.MiddlewareConfig{
-		Namespace: "redrain", Subsystem: "http", Registerer: s.Metrics,
-		DoNotUseRequestPathFor404: true,
-		LabelFuncs: map[string]echoprometheus.LabelValueFunc{
-			"host": func(echo.Context, error) string { return "" },
-			"method": func(c echo.Context, _ error) string {
-				if labeledMethods[c.Request().Method] {
-					return c.Request().Method
-				}
-				return "other"
-			},
-		},
-		StatusCodeResolver: func(c echo.Context, err error) int {
-			if err != nil && !c.Response().Committed {
-				return s.refusalFor(err).status
-			}
-			return c.Response().Status
-		},
+	labels := []string{"code", "method", "url"}
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "redrain_http_requests_total", Help: "HTTP requests, by status, method and route; the url of unknown paths is empty.",
+	}, labels)
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "redrain_http_request_duration_seconds", Help: "Duration of HTTP requests, by status, method and route.", Buckets: prometheus.DefBuckets,
+	}, labels)
+	for _, collector := range []prometheus.Collector{requests, seconds} {
+		if err := s.Metrics.Register(collector); err != nil {
+			return nil, fmt.Errorf("register HTTP metrics: %w", err)
+		}
 	}
-	use, err := config.ToMiddleware()
-	if err != nil {
-		return nil, fmt.Errorf("register HTTP metrics: %w", err)
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			since := time.Now()
+			err := next(c)
+			values := []string{strconv.Itoa(s.statusOf(c, err)), labeledMethod(c.Request().Method), c.Path()}
+			requests.WithLabelValues(values...).Inc()
+			seconds.WithLabelValues(values...).Observe(time.Since(since).Seconds())
+			return err
+		}
+	}, nil
+}
+
+// statusOf is the status of a response that may not be written yet.
+func (s *Server) statusOf(c echo.Context, err error) int {
+	if err != nil && !c.Response().Committed {
+		return s.refusalFor(err).status
 	}
-	return use, nil
+	return c.Response().Status
+}
+
+func labeledMethod(method string) string {
+	if labeledMethods[method] {
+		return method
+	}
+	return "other"
 }
 
 // contentSecurityPolicy allows pages to load only files of this site, and no inline scripts or styles.

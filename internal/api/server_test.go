@@ -127,10 +127,10 @@ func TestMetricsHaveNoLabelsFromClients(t *testing.T) {
 	}
 	text := r.call("GET", "/metrics", "", asOperator).Body.String()
 	for _, line := range []string{
-		`redrain_http_requests_total{code="200",host="",method="GET",url="/api/rooms/:code"} 1`,
-		`redrain_http_requests_total{code="404",host="",method="GET",url="/api/rooms/:code"} 1`,
-		`redrain_http_requests_total{code="405",host="",method="other",url="/api/rooms/:code"} 1`,
-		`redrain_http_requests_total{code="404",host="",method="GET",url=""} 20`,
+		`redrain_http_requests_total{code="200",method="GET",url="/api/rooms/:code"} 1`,
+		`redrain_http_requests_total{code="404",method="GET",url="/api/rooms/:code"} 1`,
+		`redrain_http_requests_total{code="405",method="other",url="/api/rooms/:code"} 1`,
+		`redrain_http_requests_total{code="404",method="GET",url=""} 20`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("the metrics lack %s", line)
@@ -141,7 +141,7 @@ func TestMetricsHaveNoLabelsFromClients(t *testing.T) {
 	}
 	r.store.onCall = func() { panic("x") }
 	r.call("GET", "/api/rooms/RAXN88", "")
-	if text := r.call("GET", "/metrics", "", asOperator).Body.String(); !strings.Contains(text, `{code="500",host="",method="GET",url="/api/rooms/:code"} 1`) {
+	if text := r.call("GET", "/metrics", "", asOperator).Body.String(); !strings.Contains(text, `{code="500",method="GET",url="/api/rooms/:code"} 1`) {
 		t.Error("a panic is not counted as 500")
 	}
 }

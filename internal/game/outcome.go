@@ -23,6 +23,11 @@ const (
 	Busy        Outcome = "busy"         // the result is not known; a later claim message overrides it
 )
 
+// Outcomes returns all outcomes.
+func Outcomes() []Outcome {
+	return []Outcome{Won, Duplicate, Capped, Missed, SoldOut, Early, Late, Bomb, UnknownDrop, Throttled, Frozen, Busy}
+}
+
 // DropID numbers the drops of a round from 1. It is a string in Redis and an integer on the wire.
 type DropID int32
 

@@ -251,6 +251,7 @@ func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		g.opts.Log.WarnContext(r.Context(), "cannot let a connection in", "error", err)
 		why = &refusal{http.StatusServiceUnavailable, "not_ready", "the server cannot take connections right now"}
 	}
+	g.metrics.recordRefusal(why.code)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(why.status)

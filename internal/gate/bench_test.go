@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"redrain/internal/api"
 	"redrain/internal/game"
@@ -118,13 +119,17 @@ func benchGate(b *testing.B, pool *steadyPool) (func() *benchClient, *live.Rooms
 	if err != nil {
 		b.Fatal(err)
 	}
-	committer := grab.New(pool, grab.Options{})
+	answered := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "x_seconds", Buckets: prometheus.ExponentialBuckets(.0001, 2, 14), NativeHistogramBucketFactor: 1.1,
+	}, []string{"answered_by"})
+	committer := grab.New(pool, grab.Options{Answered: answered.WithLabelValues("script")})
 	rooms := live.New(live.Options{
 		Books: books, Pool: pool, Subscription: pool, Clock: pool, Committer: committer, TapsPerSecond: 1e9, TapBurst: 1e9,
 	})
 	door := gate.New(gate.Options{
 		Rooms: rooms, Players: books, Sessions: sessions, Origins: api.Origins{}, HostCookie: api.HostCookie,
 		PlayerCookie: api.PlayerCookie, Clock: pool, FramesPerSecond: 1e9,
+		Answered: answered.WithLabelValues("memory"),
 	})
 	server := httptest.NewServer(door)
 	var conns []net.Conn

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"redrain/internal/game"
@@ -64,14 +65,17 @@ type Options struct {
 	RoomGuessed func(r *http.Request, room string, found bool) error
 	// Scarce reports whether this process has only those connections left that are kept for hosts; nil: never.
 	Scarce func() bool
-	Log    *slog.Logger
+	// Answered observes how long it took to answer a tap from memory, in seconds; nil: nobody does.
+	Answered prometheus.Observer
+	Log      *slog.Logger
 }
 
 // Gate admits and keeps connections. It is an http.Handler for /ws, and safe for concurrent use.
 type Gate struct {
-	opts   Options
-	conns  sync.WaitGroup
-	places places
+	opts    Options
+	metrics *metrics
+	conns   sync.WaitGroup
+	places  places
 	// ending is cancelled when a Close runs out of time: what connections wait for is given up.
 	ending context.Context //nolint:containedctx // the lifetime of the connections, which no caller's context bounds
 	giveUp context.CancelFunc
@@ -98,6 +102,9 @@ func New(opts Options) *Gate {
 	if opts.FramesPerSecond == 0 {
 		opts.FramesPerSecond = 50
 	}
+	if opts.Answered == nil {
+		opts.Answered = prometheus.ObserverFunc(func(float64) {})
+	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
@@ -110,7 +117,7 @@ func New(opts Options) *Gate {
 	if opts.Scarce == nil {
 		opts.Scarce = func() bool { return false }
 	}
-	g := &Gate{opts: opts, places: places{bounds: opts.Bounds, taken: make(map[place]int)}, open: make(map[*conn]struct{})}
+	g := &Gate{opts: opts, metrics: newMetrics(), places: places{bounds: opts.Bounds, taken: make(map[place]int)}, open: make(map[*conn]struct{})}
 	g.ending, g.giveUp = context.WithCancel(context.Background())
 	return g
 }
@@ -165,6 +172,8 @@ func (g *Gate) register(c *conn) bool {
 	}
 	g.open[c] = struct{}{}
 	g.conns.Add(1)
+	g.metrics.opened[c.guest.role].Inc()
+	g.metrics.open[c.guest.role].Inc()
 	return true
 }
 
@@ -172,5 +181,6 @@ func (g *Gate) unregister(c *conn) {
 	g.mu.Lock()
 	delete(g.open, c)
 	g.mu.Unlock()
+	g.metrics.open[c.guest.role].Dec()
 	g.conns.Done()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
@@ -114,12 +115,15 @@ func (c *conn) tap(tap wire.Tap) bool {
 	if c.answers == nil || c.answers.round != tap.Round {
 		c.answers = &roundAnswers{conn: c, round: tap.Round}
 	}
+	since := time.Now()
 	answer, status := c.session.Tap(tap.Round, tap.Drop, c, c.answers)
 	if status == live.OtherRound {
 		return c.tapOther(tap)
 	}
 	if status == live.Answered {
 		c.answer(resultFrame(tap.Round, tap.Drop, answer))
+		c.gate.metrics.fromMemory[answer.Outcome].Inc()
+		c.gate.opts.Answered.Observe(time.Since(since).Seconds())
 	}
 	return true
 }
@@ -137,7 +141,8 @@ func (c *conn) tapOther(tap wire.Tap) bool {
 		answer.Outcome = game.Busy
 	}
 	if answer.Outcome != "" {
-		c.answers.HandleAnswer(game.Tap{Drop: tap.Drop}, answer)
+		c.Send(resultFrame(tap.Round, tap.Drop, answer))
+		c.gate.metrics.fromMemory[answer.Outcome].Inc()
 	}
 	return true
 }
@@ -151,6 +156,7 @@ type roundAnswers struct {
 // HandleAnswer queues the result; it does not block.
 func (a *roundAnswers) HandleAnswer(tap game.Tap, answer game.Answer) {
 	a.conn.Send(resultFrame(a.round, tap.Drop, answer))
+	a.conn.gate.metrics.fromScript[answer.Outcome].Inc()
 }
 
 func resultFrame(round string, drop game.DropID, answer game.Answer) []byte {

@@ -85,6 +85,7 @@ func (o *outbox) done() {
 
 func (o *outbox) end(why closing) {
 	o.closing = &why
+	o.conn.gate.metrics.recordClosing(why)
 	if why != closeGoingAway {
 		o.frames, o.update = nil, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"redrain/internal/game"
 )
 
@@ -40,13 +42,16 @@ type Options struct {
 	Deadline time.Duration
 	// Grabbed hears of every batch that came through, before its taps do. It must not block.
 	Grabbed func(room, round string, grabbed game.Grabbed)
-	Log     *slog.Logger
+	// Answered observes how long a tap waited for the answer of the script, in seconds; nil: nobody does.
+	Answered prometheus.Observer
+	Log      *slog.Logger
 }
 
 // Committer queues taps by round and sends them in groups. It is safe for concurrent use.
 type Committer struct {
-	script Script
-	opts   Options
+	script  Script
+	opts    Options
+	metrics *metrics
 	// ending is cancelled when a Close runs out of time: calls under way are given up.
 	ending  context.Context //nolint:containedctx // the lifetime of the senders, which no caller's context bounds
 	giveUp  context.CancelFunc
@@ -78,10 +83,13 @@ func New(script Script, opts Options) *Committer {
 	if opts.Grabbed == nil {
 		opts.Grabbed = func(string, string, game.Grabbed) {}
 	}
+	if opts.Answered == nil {
+		opts.Answered = prometheus.ObserverFunc(func(float64) {})
+	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Committer{script: script, opts: opts, queues: make(map[string]*queue)}
+	c := &Committer{script: script, opts: opts, metrics: newMetrics(), queues: make(map[string]*queue)}
 	c.ending, c.giveUp = context.WithCancel(context.Background())
 	return c
 }
@@ -106,6 +114,7 @@ func (c *Committer) Submit(room, round string, tap game.Tap, handler game.Answer
 		c.queues[round] = q
 	}
 	if len(q.waiting) >= c.opts.Queue {
+		c.metrics.unanswered[queueFull].Inc()
 		return false
 	}
 	q.waiting = append(q.waiting, queuedTap{tap: tap, handler: handler, since: time.Now()})

@@ -50,6 +50,7 @@ func (c *Committer) dropExpired(batch []queuedTap) []queuedTap {
 	for late < len(batch) && now.Sub(batch[late].since) >= c.opts.Deadline {
 		late++
 	}
+	c.metrics.unanswered[expired].Add(float64(late))
 	answerAll(batch[:late], game.Busy)
 	return batch[late:]
 }
@@ -61,34 +62,47 @@ func (c *Committer) commit(q *queue, batch []queuedTap, taps []game.Tap) {
 	delay := firstDelay
 	name := c.script.NewBatch()
 	unknown := false // an earlier try may have been done
+	c.metrics.batchTaps.Observe(float64(len(taps)))
 	for try := 0; ; try++ {
 		grabbed, err := c.try(q, name, taps, deadline, unknown)
 		if err == nil {
-			c.opts.Grabbed(q.room, q.round, grabbed)
-			for i, w := range batch {
-				w.handler.HandleAnswer(w.tap, grabbed.Answers[i])
-			}
+			c.answer(q, batch, grabbed)
 			return
 		}
 		unknown = unknown || !nothingDone(err)
 		c.opts.Log.Warn("a batch of taps did not come through", "round", q.round, "taps", len(taps), "try", try, "error", err)
 		if isFinal(err) || !c.pause(rand.N(delay)+delay/2, deadline) {
+			c.metrics.unanswered[failed].Add(float64(len(batch)))
 			answerAll(batch, outcomeOfFailure(err, unknown))
 			return
 		}
+		c.metrics.retries.Inc()
 		delay = min(2*delay, mostDelay)
+	}
+}
+
+// answer hands out the answers to a batch.
+func (c *Committer) answer(q *queue, batch []queuedTap, grabbed game.Grabbed) {
+	c.opts.Grabbed(q.room, q.round, grabbed)
+	c.metrics.recordGranted(grabbed.Answers)
+	now := time.Now()
+	for i := range batch {
+		c.opts.Answered.Observe(now.Sub(batch[i].since).Seconds())
+		batch[i].handler.HandleAnswer(batch[i].tap, grabbed.Answers[i])
 	}
 }
 
 // try calls the script once, with one context for it all: they cost more than the rest of a small batch. repeated: an earlier try
 // may have been done.
 func (c *Committer) try(q *queue, batch string, taps []game.Tap, deadline time.Time, repeated bool) (game.Grabbed, error) {
-	if soon := time.Now().Add(tryFor); soon.Before(deadline) {
+	since := time.Now()
+	if soon := since.Add(tryFor); soon.Before(deadline) {
 		deadline = soon
 	}
 	ctx, cancel := context.WithDeadline(c.ending, deadline)
 	defer cancel()
 	grabbed, err := c.script.Grab(ctx, q.room, q.round, batch, taps)
+	c.metrics.recordCall(since, err)
 	if err != nil {
 		return game.Grabbed{}, err //nolint:wrapcheck // the script says what it is
 	}

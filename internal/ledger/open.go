@@ -117,6 +117,14 @@ func openByScheme(ctx context.Context, url string) (database, error) {
 	return database{}, errors.New("DATABASE_URL must begin with sqlite:, postgres:// or mysql://")
 }
 
+// Pools returns the connection pools by what they are for, for their statistics only.
+func (l *Ledger) Pools() map[string]*sql.DB {
+	if l.database.read == l.database.write {
+		return map[string]*sql.DB{"all": l.database.write}
+	}
+	return map[string]*sql.DB{"read": l.database.read, "write": l.database.write}
+}
+
 // Close waits for running statements and gives up all connections. Closing twice is fine.
 func (l *Ledger) Close() error {
 	if l.database.read == l.database.write {

@@ -81,7 +81,9 @@ type Options struct {
 	// TapsPerSecond and TapBurst limit the taps of one player over all their tabs; 10 and 20 by default.
 	TapsPerSecond rate.Limit
 	TapBurst      int
-	Log           *slog.Logger
+	// LeaseChanges counts how often this instance gains or loses the lease by which it publishes a room's tally; nil: nobody does.
+	LeaseChanges interface{ Inc() }
+	Log          *slog.Logger
 }
 
 // Rooms are the rooms that this instance serves. Safe for concurrent use.

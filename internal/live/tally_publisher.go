@@ -27,6 +27,7 @@ type tallyPublisher struct {
 	room        *Room
 	last        wire.Tally // the last that was published
 	publishedAt time.Time
+	leaseHeld   bool        // by this instance, at the last report
 	unpublished *wire.Tally // a tally that is published with the next turn of the loop, when its nicknames may be known
 	sweeper     presenceSweeper
 }
@@ -43,6 +44,7 @@ func (p *tallyPublisher) report(ctx context.Context) error {
 	}
 	p.room.confirmReport(all.Mark)
 	p.sweeper.garbage = all.Garbage
+	p.recordLease(all.Epoch != 0)
 	if all.Epoch == 0 || time.Since(p.publishedAt) < activeInterval {
 		return nil
 	}
@@ -55,6 +57,16 @@ func (p *tallyPublisher) report(ctx context.Context) error {
 		return nil
 	}
 	return p.publish(ctx)
+}
+
+// recordLease counts a change of who publishes the tally.
+func (p *tallyPublisher) recordLease(held bool) {
+	if held != p.leaseHeld {
+		p.leaseHeld = held
+		if changes := p.room.opts.LeaseChanges; changes != nil {
+			changes.Inc()
+		}
+	}
 }
 
 // publish publishes the unpublished tally with the nicknames that are known by now, unless the last one is the same and not too old.

@@ -26,6 +26,7 @@ type Client struct {
 	instance string
 	// connections counts those of all subscriptions.
 	connections atomic.Int64
+	errors      *errorCounter
 }
 
 // dialTimeout bounds a connection attempt, callTimeout one call without a deadline of its own.
@@ -41,7 +42,8 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString()}
+	c := &Client{redis: client, clock: NewClock(), instance: uuid.NewString(), errors: newErrorCounter()}
+	client.AddHook(c.errors)
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		c.topology = followTopology(cluster)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"redrain/internal/game"
 )
 
@@ -70,6 +72,7 @@ type Service struct {
 	stopping atomic.Bool   // Interrupt was called, so no round may be started
 	// keptWaiting has the rounds whose room was busy when they were due: id → planned start.
 	keptWaiting sync.Map
+	closeDelay  prometheus.Histogram
 }
 
 // New returns a service; run its Keep in every instance.
@@ -78,7 +81,7 @@ func New(books Books, pool Pool, options Options) *Service {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{books: books, pool: pool, options: options, log: log, wake: make(chan struct{}, 1)}
+	return &Service{books: books, pool: pool, options: options, log: log, wake: make(chan struct{}, 1), closeDelay: newCloseDelay()}
 }
 
 // Create makes a draft in a room. *game.Invalid: the settings are refused. game.ErrNotFound: there is no such room.

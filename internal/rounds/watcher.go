@@ -58,6 +58,9 @@ func (w *watcher) step(ctx context.Context) (wait time.Duration, err error) {
 		return 0, w.finishOpening(ctx)
 	case w.pool.Now() >= w.round.EndsAt:
 		err := w.close(ctx, game.ByTime)
+		if err == nil && w.round.Reason == game.ByTime {
+			w.closeDelay.Observe(float64(w.pool.Now()-w.round.EndsAt) / 1000)
+		}
 		if !errors.Is(err, game.ErrNotYet) {
 			return 0, err
 		}

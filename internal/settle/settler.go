@@ -161,7 +161,7 @@ func (s *Settler) Run(ctx context.Context) {
 			s.log.Warn("cannot read which rounds are to be settled", "error", err, "again_in", wait)
 		} else {
 			failures.Reset()
-			s.counts.unsettled.Store(int64(len(rounds)))
+			s.counts.recordUnsettled(rounds)
 		}
 		for _, round := range rounds {
 			if _, already := active.LoadOrStore(round.ID, true); already {
