@@ -1,16 +1,19 @@
 # Everything a developer types. `make` alone lists the targets.
 
-LINT_VERSION := v2.15.0
-FUZZ_TIME    ?= 20s
-BENCH_TIME   ?= 1s
+LINT_VERSION    := v2.15.0
+VULN_VERSION    := v1.9.0
+INDEXDB_VERSION := v0.0.0-20261105234957-e22db6528018
+FUZZ_TIME       ?= 20s
+BENCH_TIME      ?= 1s
 
 # Tools are built here, never into the developer's own GOPATH.
 TOOLS := $(CURDIR)/.tools/bin
 # A linter built by an older Go refuses newer code, so the stamp names both.
 LINT_STAMP := $(TOOLS)/golangci-lint-$(LINT_VERSION)-$(shell go env GOVERSION).stamp
+VULN_STAMP := $(TOOLS)/govulncheck-$(VULN_VERSION)-$(INDEXDB_VERSION)-$(shell go env GOVERSION).stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint fmt bench fuzz screenshots tools
+.PHONY: help run build test lint vuln fmt bench fuzz screenshots tools vulntools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +30,9 @@ test: ## install what is missing, then run every test with the race detector
 
 lint: $(LINT_STAMP) ## check style, import rules and formatting
 	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
+
+vuln: ## look for known vulnerabilities in what the server uses
+	.ci/vuln
 
 fmt: $(LINT_STAMP) ## format the Go code
 	$(TOOLS)/golangci-lint fmt ./...
@@ -49,4 +55,12 @@ tools: $(LINT_STAMP) ## build the pinned linter (takes minutes, once)
 $(LINT_STAMP):
 	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	@rm -f $(TOOLS)/golangci-lint-*.stamp
+	@touch $@
+
+vulntools: $(VULN_STAMP)
+
+$(VULN_STAMP):
+	GOBIN=$(TOOLS) go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
+	GOBIN=$(TOOLS) go install golang.org/x/vulndb/cmd/indexdb@$(INDEXDB_VERSION)
+	@rm -f $(TOOLS)/govulncheck-*.stamp
 	@touch $@
