@@ -220,8 +220,8 @@ func TestScriptsAreFlushedInTheMiddleOfARound(t *testing.T) {
 	t.Parallel()
 	server := testkit.Redis(t)
 	direct := connectRedis(t, server)
-	playThrough(t, server.URL, 6*time.Second, func(n *liveRound) {
-		for range 20 {
+	playThrough(t, server.URL, 20*time.Second, func(n *liveRound) {
+		for range 10 {
 			if err := direct.ScriptFlush(t.Context()).Err(); err != nil {
 				t.Fatal(err)
 			}
