@@ -108,7 +108,7 @@ func (p *pagedPool) Sweep(_ context.Context, _, cursor string) (game.Swept, erro
 func TestGarbageIsSweptOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := &pagedPool{}
-		r := newRoom(&Options{Pool: pool}, game.Room{Code: code})
+		r := newRoom(&Options{Pool: pool, Clock: &fakeClock{}}, game.Room{Code: code})
 		var s presenceSweeper
 		turns := func(what string, turns, garbage, removes int, want string) {
 			t.Helper()
