@@ -86,3 +86,16 @@ func TestPagesStartOrSayThatTheyCannot(t *testing.T) {
 func saysBoth(words string) bool {
 	return strings.Contains(words, "重新加载") && strings.Contains(words, "load it again")
 }
+
+// A server that cannot answer for a while, as while it starts again, does not leave a phone standing: its page says so, and comes in
+// by itself once there is an answer.
+func TestAPhoneGetsInWhenTheServerCan(t *testing.T) {
+	t.Parallel()
+	in, browser := startInstance(t), testkit.Chromium(t)
+	room := newRoom(t, loginHost(t, in))
+	line := newLosingLine(t, in, map[string]int{"/api/rooms/" + room: 3})
+	phone := newBrowserPage(t, browser, testkit.PhoneScreen, "a phone", line, "en")
+	phone.open("/r/" + room)
+	phone.awaitPhase("failed")
+	phone.awaitFor(soon, "document.body.dataset.phase === 'entry'")
+}

@@ -44,6 +44,20 @@ test('a refused token is told, and is out of the address too', async () => {
   assert.equal(location.search, '');
 });
 
+test('a token that the server could not answer is sent again, until it is answered', async () => {
+  globalThis.location = new URL('http://rain.test/r/RAXN88?token=abc');
+  for (const [status, code] of [[503, 'not_ready'], [429, 'too_many'], [500, 'fault']]) {
+    answers['/api/rooms/RAXN88/players/token'] = [status, refusal(code)];
+    await assert.rejects(comeIn('RAXN88'), { code, isTemporary: true });
+  }
+  assert.equal(location.search, '');
+  answers['/api/rooms/RAXN88/players/token'] = [201, { player: {} }];
+  assert.deepEqual(await comeIn('RAXN88'), { known: true });
+  assert.equal(asked.filter((call) => call.includes('"token":"abc"')).length, 4);
+  await comeIn('RAXN88');
+  assert.equal(asked.filter((call) => call.includes('"token":"abc"')).length, 4);
+});
+
 test('who is blocked, and a server that fails, are not taken for a newcomer', async () => {
   for (const [status, code] of [[403, 'blocked'], [503, 'busy'], [500, 'fault']]) {
     answers['/api/rooms/RAXN88/players/me'] = [status, refusal(code)];

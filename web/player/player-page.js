@@ -5,9 +5,10 @@ import { t } from '../shared/i18n.js';
 import { connectRoom } from '../shared/live-room.js';
 import { FullMessage } from '../shared/full-message.js';
 import { listenForNotices } from '../shared/notices.js';
+import { Retry } from '../shared/retry.js';
 import { showPhase } from '../shared/start-page.js';
 import { listenForFirstTouch } from '../shared/sound-effects.js';
-import { html, signal, useEffect, useSignalEffect } from '../shared/view.js';
+import { html, signal, useEffect, useMemo, useSignalEffect } from '../shared/view.js';
 import { CalmView } from './calm-view.js';
 import { roundToCheck } from './check-address.js';
 import { CheckPage } from './check-page.js';
@@ -50,16 +51,36 @@ function leaveCheck() {
 /** The room's name for the title, once it is known. */
 export const roomName = () => (step.value.at === 'live' ? step.value.live.store.room.value?.name ?? '' : step.value.at === 'entry' ? step.value.room.name : '');
 
-/** @param {string} code */
-async function load(code) {
-  step.value = { at: 'loading' };
+/** @param {string} code @param {Retry} retry plans the next attempt where the server could not answer */
+async function load(code, retry) {
   try {
     const entry = await comeIn(code);
+    retry.succeeded();
     if (entry.known) enter(code);
     else step.value = { at: 'entry', room: entry.room };
   } catch (error) {
     step.value = { at: 'failed', error: asApiError(error) };
+    if (step.value.error.isTemporary) retry.plan();
   }
+}
+
+/**
+ * Comes into the room, again and again while the server cannot answer.
+ * @param {string} code
+ * @returns {() => void} shows that it is loading, and does it now
+ */
+function useLoading(code) {
+  const retry = useMemo(() => new Retry(() => void load(code, retry)), [code]);
+  const again = () => {
+    retry.cancel();
+    step.value = { at: 'loading' };
+    void load(code, retry);
+  };
+  useEffect(() => {
+    again();
+    return retry.listen();
+  }, [retry]);
+  return again;
 }
 
 /** @param {string} code */
@@ -71,32 +92,32 @@ function enter(code) {
 
 /** @param {{code: string}} props */
 export function PlayerPage({ code }) {
-  useEffect(() => void load(code), [code]);
+  const again = useLoading(code);
   useEffect(followAddress, []);
   useEffect(listenForFirstTouch, []);
   const now = step.value;
-  if (now.at === 'live') return html`<${LivePage} live=${now.live} code=${code} />`;
+  if (now.at === 'live') return html`<${LivePage} live=${now.live} code=${code} again=${again} />`;
   return html`<header class="top"><span></span><${Switches} /></header>
-    ${checked.value ? html`<${CheckPage} round=${checked.value} phase="" drops=${[]} />` : html`<${Outside} step=${now} code=${code} />`}`;
+    ${checked.value ? html`<${CheckPage} round=${checked.value} phase="" drops=${[]} />` : html`<${Outside} step=${now} code=${code} again=${again} />`}`;
 }
 
-/** @param {{step: Exclude<Step, {at: 'live'}>, code: string}} props */
-function Outside({ step: now, code }) {
+/** @param {{step: Exclude<Step, {at: 'live'}>, code: string, again: () => void}} props */
+function Outside({ step: now, code, again }) {
   useEffect(() => showPhase(now.at), [now.at]);
-  if (now.at === 'entry') return html`<${Door} room=${now.room} code=${code} />`;
-  if (now.at === 'failed') return html`<${FullMessage} text=${now.error.text} action=${t('action.retry')} onAction=${() => load(code)} home />`;
+  if (now.at === 'entry') return html`<${Door} room=${now.room} code=${code} again=${again} />`;
+  if (now.at === 'failed') return html`<${FullMessage} text=${now.error.text} action=${t('action.retry')} onAction=${again} home />`;
   return html`<${FullMessage} text=${t('loading')} />`;
 }
 
-/** A form for who may come in, a sentence for who may not. @param {{room: OpenRoom, code: string}} props */
-function Door({ room, code }) {
+/** A form for who may come in, a sentence for who may not. @param {{room: OpenRoom, code: string, again: () => void}} props */
+function Door({ room, code, again }) {
   const closed = room.locked ? 'error.room_locked' : room.app_only ? 'error.app_only' : '';
-  if (closed) return html`<${FullMessage} text=${t(closed)} action=${t('action.retry')} onAction=${() => load(code)} home />`;
+  if (closed) return html`<${FullMessage} text=${t(closed)} action=${t('action.retry')} onAction=${again} home />`;
   return html`<${NicknameForm} room=${room} joined=${() => enter(code)} />`;
 }
 
-/** @param {{live: Live, code: string}} props */
-function LivePage({ live, code }) {
+/** @param {{live: Live, code: string, again: () => void}} props again: comes into the room anew */
+function LivePage({ live, code, again }) {
   const { connection, store } = live;
   useSignalEffect(() => showPhase(store.you.value ? store.stage.value : 'loading'));
   useEffect(() => followRounds(live), [live]);
@@ -104,16 +125,16 @@ function LivePage({ live, code }) {
     if (checked.value && ['countdown', 'raining'].includes(store.stage.value)) leaveCheck();
   });
   const ended = connection.state.value === 'ended';
-  const again = () => {
+  const rejoin = () => {
     live.close();
-    void load(code);
+    again();
   };
   return html`
     <header class="top top-live">
       <${ConnectionBadge} connection=${connection} />
       <${Switches} />
     </header>
-    ${ended ? html`<${FullMessage} text=${endedText(connection.reason.value)} action=${t('action.rejoin')} onAction=${again} />`
+    ${ended ? html`<${FullMessage} text=${endedText(connection.reason.value)} action=${t('action.rejoin')} onAction=${rejoin} />`
       : html`<${Scene} live=${live} code=${code} />`}`;
 }
 

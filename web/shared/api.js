@@ -17,6 +17,11 @@ export class ApiError extends Error {
     return [401, 403, 404].includes(this.status);
   }
 
+  /** There was no answer, or one that is about the server's state: the same call may succeed later. */
+  get isTemporary() {
+    return this.code === 'offline' || this.status === 429 || this.status >= 500;
+  }
+
   /** What to tell people, in the page's language. */
   get text() {
     return errorText(this.code, this.message);
